@@ -75,6 +75,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "studio.web.middleware.MethodMiddleware",
     "studio.web.sign_in.SignInDelayMiddleware",
     "studio.web.middleware.ContentSecurityPolicyMiddleware",
 ]

@@ -3,6 +3,7 @@ import "./shared/theme.js";
 import "./shared/rail.js";
 import "./shared/shortcuts.js";
 import "./shared/messages.js";
+import "./shared/copy.js";
 import "./shared/signed_in.js";
 import "./shared/unsaved.js";
 import "./shared/rows.js";

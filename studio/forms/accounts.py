@@ -9,8 +9,12 @@ from allauth.account.forms import SignupForm
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
 
+from studio.access.invitations import sends_mail
 from studio.access.people import is_taken
 from studio.models import ApiToken, Invitation, Role, User
+
+EMAIL_HELP = "For a forgotten password, and notifications if you want them."
+NO_EMAIL_HELP = "So that others can reach you. This studio sends no email itself."
 
 
 class LoginForm(AuthenticationForm):
@@ -38,7 +42,7 @@ class InvitedSignUpForm(SignupForm):
         self.fields["username"].help_text = "Letters, digits and . + - _. You sign in with it."
         self.fields["password1"].help_text = "At least 8 characters, and not a common one."
         email = self.fields["email"]
-        email.label, email.help_text = "Email", "For a forgotten password, and notifications if you want them."
+        email.label, email.help_text = "Email", EMAIL_HELP if sends_mail() else NO_EMAIL_HELP
         if invitation.email:
             email.initial = invitation.email
         if invitation.mailed:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from django.db.models import (
+    BooleanField,
     Count,
+    DateTimeField,
     Exists,
     F,
+    Func,
     IntegerField,
     OuterRef,
     Q,
     QuerySet,
     Subquery,
+    Value,
     Window,
 )
 from django.db.models.functions import Coalesce
@@ -22,6 +27,7 @@ from django.db.models.functions import Coalesce
 from studio.models import (
     Assignment,
     Benchmark,
+    Event,
     Import,
     Review,
     Revision,
@@ -50,6 +56,7 @@ class TodoItem:
     state: str = ""
     """A key of ``studio.models.statuses``."""
     note: str = ""
+    since: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -113,6 +120,48 @@ def _group(key: str, title: str, keys: Keys, rows: Mapping[int, Task]) -> TodoGr
     return TodoGroup(key, title, tuple(items), next(iter(keys.values()))[1] if keys else 0)
 
 
+def waiting_on_others(user: User, *, limit: int = SHOWN) -> TodoGroup:
+    """What the user sent to others and waits for: their tasks in review, the longest waiting first, and imports that
+    another owner is to confirm."""
+    tasks = list(_in_review(user)[:limit])
+    reviewers = _reviewers_of(pk for pk, *_ in tasks)
+    rows = Task.objects.select_related("persona__benchmark").only(*ITEM_FIELDS).in_bulk([pk for pk, *_ in tasks])
+    items = [
+        replace(_item(rows[pk], assigned=False), note=reviewers.get(pk, "any reviewer"), since=since)
+        for pk, since, _ in tasks
+    ]
+    imports = Import.objects.filter(by=user, publication="requested").select_related("benchmark")
+    asked = [
+        TodoItem(str(row), row.get_absolute_url(), str(row.benchmark), row.publication, "another owner", row.created_at)
+        for row in imports.defer("upload", "report").order_by("created_at")[:limit]
+    ]
+    return TodoGroup("others", "Waiting on others", (*items, *asked), (tasks[0][2] if tasks else 0) + len(asked))
+
+
+def _in_review(user: User) -> QuerySet[Task, Any]:
+    """Keys, when they were submitted, and the number of all."""
+    submitted = Event.objects.filter(task=OuterRef("pk"), verb="submitted").order_by("-at").values("at")[:1]
+    return (
+        _tasks(Benchmark.objects.of_member(user.pk))
+        .filter(Q(last_author=user.pk) | Q(pk__in=_tasks_of("writer", user)), state=TaskState.IN_REVIEW)
+        .annotate(
+            since=Coalesce(Subquery(submitted, output_field=DateTimeField()), F("updated_at")),
+            n_total=Window(Count("pk")),
+        )
+        .order_by("since")
+        .values_list("pk", "since", "n_total")
+    )
+
+
+def _reviewers_of(tasks: Iterable[int]) -> dict[int, str]:
+    """Names by task."""
+    rows = Assignment.objects.filter(task__in=list(tasks), part="reviewer").select_related("user").order_by("pk")
+    names: dict[int, list[str]] = {}
+    for row in rows:
+        names.setdefault(row.task_id, []).append(str(row.user))
+    return {task: " and ".join(people) for task, people in names.items()}
+
+
 def _publications(user: User, limit: int) -> TodoGroup:
     """Imports whose tasks another owner says were approved elsewhere, for this owner to confirm."""
     shown = list(_requested(user)[:limit])
@@ -168,11 +217,17 @@ def tasks_sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
 
 
 def tasks_to_review(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
-    """Tasks in review, and approved ones whose approval is outdated, that the user may review, did not write last and
-    has not approved as they are: first those assigned to them, then those with fewer reviewers than required
-    approvals."""
+    """Tasks in review, and approved ones whose approval is outdated, that the user may review and approve: they wrote
+    no part of them and have not approved them as they are. First those assigned to them, then those with fewer
+    reviewers than required approvals."""
     newest = Revision.objects.filter(task=OuterRef("pk"), number=F("task__version"))
-    brought = newest.filter(origin_authors=user)
+    wrote = Func(
+        Value(user.pk),
+        Subquery(newest.values("pk")),
+        template="(%(expressions)s)))",
+        arg_joiner=" IN (SELECT authors_of_revision(",
+        output_field=BooleanField(),
+    )
     approved = Review.objects.filter(
         revision__task=OuterRef("pk"),
         revision__number=F("revision__task__version"),
@@ -191,7 +246,9 @@ def tasks_to_review(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
         .filter(Q(is_assigned=True) | Q(n_reviewers__lt=F("persona__benchmark__approvals_needed")))
         .filter(Q(state=TaskState.IN_REVIEW) | OUTDATED)
         .exclude(last_author=user.pk)
-        .filter(~Exists(brought), ~Exists(approved))
+        .filter(~Exists(approved))
+        .alias(wrote=wrote)
+        .filter(wrote=False)
         .order_by("-is_assigned", "updated_at")
     )
 

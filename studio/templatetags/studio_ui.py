@@ -17,6 +17,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from studio.access.invitations import sends_mail
 from studio.access.roles import with_article
 from studio.activity.feed import ACTIONS
 from studio.domain.checks import RULES
@@ -30,6 +31,7 @@ from studio.web.static_files import imported_modules
 
 register = template.Library()
 register.filter(with_article)
+register.simple_tag(sends_mail)
 
 
 @register.simple_tag

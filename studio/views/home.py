@@ -15,7 +15,7 @@ from studio.activity.visits import start_visit
 from studio.models import Membership, Revision, Role, User
 from studio.reports.guide import STEPS, guide_of
 from studio.reports.progress import by_latest_activity, progress_grids, progress_of
-from studio.reports.todo import MAX_ITEMS, SHOWN, todo_of
+from studio.reports.todo import MAX_ITEMS, SHOWN, todo_of, waiting_on_others
 
 GRIDS = 3
 """Benchmarks shown with a grid of their tasks; others get one line each."""
@@ -26,6 +26,7 @@ LINES = 9
 
 @login_required
 def home(request: SignedInRequest) -> HttpResponse:
+    shown = MAX_ITEMS if request.GET.get("waiting") == "all" else SHOWN
     newest = list(by_latest_activity(access.benchmarks_for(request.user))[: GRIDS + LINES + 1])
     roles = set(Membership.objects.filter(user=request.user).values_list("role", flat=True))
     return render(
@@ -35,7 +36,8 @@ def home(request: SignedInRequest) -> HttpResponse:
             "grids": progress_grids(newest[:GRIDS], limit=ROWS // max(1, len(newest[:GRIDS]))),
             "lines": progress_of(newest[GRIDS : GRIDS + LINES]),
             "more": len(newest) > GRIDS + LINES,
-            "todo": todo_of(request.user, limit=MAX_ITEMS if request.GET.get("waiting") == "all" else SHOWN),
+            "todo": todo_of(request.user, limit=shown),
+            "others": waiting_on_others(request.user, limit=shown),
             "activity": activity_feed(request.user, start_visit(request.user, timezone.now())),
             "first_task": _is_new_author(request.user, roles),
             "guide": guide_of(request.user, access.benchmarks_allowing(request.user, "edit")),

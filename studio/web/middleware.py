@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from http import HTTPStatus
 
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponseBadRequest
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+from django.shortcuts import render
+from django.urls import Resolver404, resolve
 
 POLICY = (
     "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; script-src 'self'; "
@@ -34,6 +37,32 @@ class HostMiddleware:
         except DisallowedHost:
             return HttpResponseBadRequest(UNKNOWN_HOST, content_type="text/plain; charset=utf-8")
         return self.get_response(request)
+
+
+class MethodMiddleware:
+    """Who opens by hand what only forms send to gets a page that says so, with the page above it."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED or request.path.startswith("/api/"):
+            return response
+        page = render(request, "studio/errors/405.html", {"up": _page_above(request.path)}, status=response.status_code)
+        page.headers["Allow"] = response.headers["Allow"]
+        return page
+
+
+def _page_above(path: str) -> str:
+    """The nearest address above that leads somewhere; empty if none does."""
+    while path := path.rstrip("/").rpartition("/")[0]:
+        try:
+            resolve(f"{path}/")
+        except Resolver404:
+            continue
+        return f"{path}/"
+    return ""
 
 
 class ContentSecurityPolicyMiddleware:

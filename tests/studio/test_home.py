@@ -15,8 +15,8 @@ from studio.drafts.load import load_task
 from studio.findings.queries import count_findings
 from studio.models import Event, Finding, Persona, Role, Task, Visit
 from studio.reports.progress import by_latest_activity, progress_grids
-from studio.reports.todo import todo_of
-from studio.review import comments, workflow
+from studio.reports.todo import todo_of, waiting_on_others
+from studio.review import assignments, comments, workflow
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member, persona_row, task_row
@@ -63,6 +63,39 @@ def test_task_is_on_the_to_do_list_of_whoever_has_to_act(project):
     workflow.request_changes(rolls.pk, by=reviewer, text="More rolls.")
     assert waiting(author) == [("sent-back", ["rolls"], 1), ("drafts", ["rye"], 1)]
     assert waiting(UserFactory()) == []
+
+
+def test_home_names_whom_one_waits_for_and_since_when(project, monkeypatch):
+    benchmark, author, persona = project
+    reviewer = member(benchmark, Role.REVIEWER)
+    rolls, rye = (a_task(persona, name, by=author, title=name) for name in ("rolls", "rye"))
+    assert waiting_on_others(author).count == 0 and "Waiting on others" not in home(author)
+    for task in (rye, rolls):
+        submit(task.pk, by=author)
+    assignments.set_assignees(rye.pk, by=author, writer=None, reviewers=[reviewer])
+    later = timezone.now() + dt.timedelta(hours=5, minutes=2)
+    monkeypatch.setattr("django.utils.timezone.now", lambda: later)
+
+    group = waiting_on_others(author)
+
+    assert [(item.title, item.note) for item in group.items] == [("rye", str(reviewer)), ("rolls", "any reviewer")]
+    page = " ".join(home(author).partition("Waiting on others")[2].partition("</section>")[0].split())
+    assert str(reviewer) in page and "5 h ago" in page
+    assert waiting_on_others(reviewer).count == 0
+    workflow.request_changes(rye.pk, by=reviewer, text="More rye.")
+    assert [item.title for item in waiting_on_others(author).items] == ["rolls"]
+
+
+@pytest.mark.parametrize("number", [1, 30])
+def test_waiting_on_others_costs_the_same_queries_for_one_and_for_many(project, number, django_assert_num_queries):
+    _, author, persona = project
+    for n in range(number):
+        submit(a_task(persona, f"t{n}", by=author).pk, by=author)
+
+    with django_assert_num_queries(4):
+        group = waiting_on_others(author)
+
+    assert group.count == number
 
 
 def test_long_to_do_lists_are_cut_with_a_link_to_all(project):

@@ -57,17 +57,32 @@ def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str
             context = initial_context(request, task) | {"typed_review": typed}
             return render(request, "studio/tasks/editor.html", context, status=409)
     else:
-        needs_more_approvals = action == "approve" and changed.state == "in_review"
-        no_reviewer = (
-            action == "submit"
-            and not assignments.assignees_of(changed, authors=authors_of_newest([changed])[changed.pk]).may_review
-        )
-        if no_reviewer:
-            messages.warning(request, NO_REVIEWER)
-        else:
-            text = APPROVAL_RECORDED if needs_more_approvals else DONE_MESSAGES[action]
-            messages.success(request, _with_next_review(text, request) if action in REVIEWING else text)
+        _say_what_was_done(request, action, changed)
     return redirect(task)
+
+
+def _say_what_was_done(request: SignedInRequest, action: str, task: Task) -> None:
+    if action in REVIEWING:
+        needs_more_approvals = action == "approve" and task.state == "in_review"
+        text = APPROVAL_RECORDED if needs_more_approvals else DONE_MESSAGES[action]
+        messages.success(request, _with_next_review(text, request))
+    elif action != "submit":
+        messages.success(request, DONE_MESSAGES[action])
+    elif who := _who_reviews(task):
+        messages.success(request, f"{DONE_MESSAGES[action]} {who}")
+    else:
+        messages.warning(request, NO_REVIEWER)
+
+
+def _who_reviews(task: Task) -> str:
+    """A sentence; empty if nobody can."""
+    people = assignments.assignees_of(task, authors=authors_of_newest([task])[task.pk])
+    if people.reviewers:
+        return f"{' and '.join(map(str, people.reviewers))} will review it."
+    if not people.may_review:
+        return ""
+    names = [str(one.user) for one in people.may_review]
+    return f"{names[0]} will review it." if len(names) == 1 else f"Any of these will review it: {', '.join(names)}."
 
 
 @login_required

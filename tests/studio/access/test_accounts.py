@@ -11,6 +11,7 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value, yield_hotp_counters_from_time
 from django.core import mail
 from django.test import Client
+from django.urls import reverse
 
 from studio.models import User
 from studio.web.sign_in import NAME_AT_ADDRESS
@@ -193,3 +194,15 @@ def test_passkey_sign_in_begins_with_a_challenge():
     answer = Client().get("/login/passkey/", headers={"Accept": "application/json"})
 
     assert answer.json()["request_options"]["publicKey"]["challenge"]
+
+
+@pytest.mark.parametrize(("backend", "sends"), [("console", False), ("locmem", True)])
+def test_every_page_tells_the_same_of_whether_the_studio_sends_mail(ada: User, settings, backend: str, sends: bool):
+    settings.EMAIL_BACKEND = f"django.core.mail.backends.{backend}.EmailBackend"
+    client = Client()
+    client.force_login(ada)
+
+    pages = [Client().get(reverse("account_reset_password")), client.get(reverse("studio:notification_choices"))]
+
+    assert [answer.status_code for answer in pages] == [200, 200]
+    assert ["This studio sends no email" in answer.content.decode() for answer in pages] == [not sends] * 2

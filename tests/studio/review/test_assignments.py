@@ -144,6 +144,15 @@ def test_assigned_reviews_come_first_and_those_of_others_are_left_out(desk):
     assert waiting(desk.second) == [other, desk.task]
 
 
+def test_a_task_is_not_listed_to_review_for_who_wrote_part_of_it_and_cannot_approve_it(desk):
+    save_task(desk.task.pk, load_task(desk.task).model_copy(update={"title": "By the owner"}), by=desk.owner)
+    save_task(desk.task.pk, load_task(desk.task).model_copy(update={"title": "By the author"}), by=desk.author)
+    submit(desk.task.pk, by=desk.author)
+
+    assert waiting(desk.owner) == []
+    assert waiting(desk.reviewer) == [desk.task]
+
+
 def test_second_required_review_is_offered_to_others():
     desk = Desk(approvals_needed=2)
     submit(desk.task.pk, by=desk.author)

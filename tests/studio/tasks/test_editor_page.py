@@ -12,6 +12,7 @@ from studio.drafts.load import load_episode, load_task
 from studio.imports.importer import import_path
 from studio.models import Role, Task, TaskState
 from studio.personas.scripts import create_script
+from studio.review.assignments import set_assignees
 from studio.tasks.save import save_task
 from studio.views.tasks import editor_context
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
@@ -488,8 +489,15 @@ def test_submitter_is_warned_if_nobody_else_can_review():
 
     assert "nobody else can review here yet" in client.post(url, follow=True).content.decode()
     Task.objects.update(state=TaskState.DRAFT)
-    member(benchmark, Role.REVIEWER)
-    assert "Submitted for review" in client.post(url, follow=True).content.decode()
+    petra = member(benchmark, Role.REVIEWER)
+    assert f"Submitted for review. {petra} will review it." in client.post(url, follow=True).content.decode()
+    Task.objects.update(state=TaskState.DRAFT)
+    quirin = member(benchmark, Role.REVIEWER)
+    told = client.post(url, follow=True).content.decode()
+    assert "Any of these will review it: " in told and str(quirin) in told
+    Task.objects.update(state=TaskState.DRAFT)
+    set_assignees(task.pk, by=author, writer=None, reviewers=[petra])
+    assert f"Submitted for review. {petra} will review it." in client.post(url, follow=True).content.decode()
 
 
 def test_missing_grader_script_stays_selected(desk):
