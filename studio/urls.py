@@ -69,6 +69,7 @@ task_patterns: Patterns = [
     path("discard/", autosave.discard, name="discard"),
     path("discarded/<int:number>/take-back/", autosave.take_back, name="take_back"),
     path("build-on/", build_on.move_scoring, name="build_on"),
+    path("download/", imports.download_task, name="task_download"),
 ]
 
 persona_patterns: Patterns = [
@@ -82,6 +83,7 @@ persona_patterns: Patterns = [
     path("history/", profile.history, name="persona_history"),
     path("approvals/", outdated.approvals, name="approvals"),
     path("versions/<int:number>/", profile.version, name="persona_version"),
+    path("download/", imports.download_persona, name="persona_download"),
     path("order/", episodes.arrange, name="board_move"),
     path("cast/", cast.cast, name="cast"),
     path("apps/", persona_files.apps, name="apps"),

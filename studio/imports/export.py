@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import io
+from collections.abc import Iterable, Iterator, Mapping
 
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
+from studio.domain.pack import write_archive
 from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import write_persona
 from studio.domain.pibench.artifacts import reference_folder
 from studio.domain.task import TaskSpec
-from studio.drafts.load import load_episodes
-from studio.models import Benchmark, Blob, Task, TaskState
+from studio.drafts.load import load_episode, load_episodes
+from studio.models import Benchmark, Blob, Persona, Task, TaskState
 
 PERSONAS_AT_ONCE = 5
 """Held in memory together."""
@@ -36,6 +38,25 @@ def episode_files(episodes: Iterable[EpisodeSpec]) -> dict[str, bytes]:
     for episode in episodes:
         files |= write_persona(episode, contents)
     return files
+
+
+def persona_archive(persona: Persona) -> bytes:
+    """A zip of its drafts: profile, episode and tasks, as an import takes them."""
+    return _zipped(episode_files([load_episode(persona)]))
+
+
+def task_archive(task: Task) -> bytes:
+    """A zip of the task's own folder with its references, at the places that they have in the persona's."""
+    files = episode_files([load_episode(task.persona)])
+    root = f"data/{task.persona.user_id}/"
+    own = (f"{root}tasks/{task.task_id}/", root + reference_folder(task.task_id))
+    return _zipped({path: content for path, content in files.items() if path.startswith(own)})
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    write_archive(sorted(files.items()), buffer)
+    return buffer.getvalue()
 
 
 def file_paths(benchmark: Benchmark) -> frozenset[str]:

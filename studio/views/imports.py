@@ -1,4 +1,4 @@
-"""Importing in the browser: upload, preview, confirm."""
+"""Importing in the browser: upload, preview, confirm. And the way back: downloads of what was written here."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from studio import access
 from studio.access import SignedInRequest
 from studio.domain.phrases import count_of
+from studio.files.downloads import download
 from studio.files.uploads import UploadError
 from studio.forms.benchmarks import ImportForm
 from studio.imports import staging
+from studio.imports.export import persona_archive, task_archive
 from studio.imports.publication import (
     PublicationError,
     confirm_publication,
@@ -61,6 +63,7 @@ def show(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
             "report": row.report,
             "pending": pending_publication(row, request.user) if requested else None,
             "may_publish": access.may(request.user, benchmark, "manage"),
+            "form": ImportForm(may_publish=access.may(request.user, benchmark, "manage")),
         },
     )
 
@@ -117,6 +120,20 @@ def publication(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     except PublicationError as error:
         messages.error(request, str(error))
     return redirect("studio:import", slug, pk)
+
+
+@login_required
+@require_GET
+def download_persona(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
+    persona = access.find_persona(request.user, slug, user_id)
+    return download(f"{persona.user_id}.zip", persona_archive(persona))
+
+
+@login_required
+@require_GET
+def download_task(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    task = access.find_task(request.user, slug, user_id, pk)
+    return download(f"{user_id}-{task.task_id}.zip", task_archive(task))
 
 
 def _uploaded(request: SignedInRequest, form: ImportForm) -> tuple[bytes, str]:

@@ -42,7 +42,7 @@ ACTIONS = (  # redirect to a page
 )
 PARTS = (  # of pages
     "preview file_add signal file_syntax check autosave profile_autosave file_autosave destinations "
-    "app_export app_names"
+    "app_export app_names persona_download task_download"
 )
 OTHER_APPS = (  # actions, parts and files
     "evaluation:benchmark_budget evaluation:pilot_budget evaluation:pilot_estimate evaluation:pilot_cancel "

@@ -106,6 +106,8 @@ RULES = {
     "studio:app_table": "GET view, POST edit",
     "studio:app_import": "GET edit, POST edit",
     "studio:app_export": "GET view",
+    "studio:persona_download": "GET view",
+    "studio:task_download": "GET view",
     "studio:app_names": "GET view",
     "studio:tool_servers": "GET view",
     "studio:tool_server": "GET manage, POST manage",

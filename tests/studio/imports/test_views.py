@@ -12,6 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from studio.imports.importer import import_archive, import_path
 from studio.models import Import, Role, Task
 from tests.factories import BenchmarkFactory, member
 
@@ -141,3 +142,47 @@ def test_preview_shows_the_titles_of_new_tasks(desk):
 
     assert "Running order for 11 March<br>" in page
     assert "radio_03_running_order</span>" in page
+
+
+def entries(answer):
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_a_downloaded_persona_is_the_same_when_it_is_imported_again(desk):
+    benchmark, client = desk
+    import_path(benchmark, SAMPLE, by=None)
+    persona = benchmark.personas.get()
+
+    answer = client.get(reverse("studio:persona_download", args=[benchmark.slug, persona.user_id]))
+
+    assert 'filename="radio_producer.zip"' in answer.headers["Content-Disposition"]
+    again = import_archive(benchmark, answer.content, by=None)
+    assert (again.errors, again.created, again.updated) == ([], [], [])
+    assert len(again.unchanged) == 7
+
+
+def test_a_downloaded_task_is_its_own_folder_with_its_references(desk):
+    benchmark, client = desk
+    import_path(benchmark, SAMPLE, by=None)
+    task = Task.objects.get(task_id="radio_03_running_order")
+
+    files = entries(client.get(reverse("studio:task_download", args=[benchmark.slug, "radio_producer", task.pk])))
+
+    root = f"data/radio_producer/tasks/{task.task_id}/"
+    assert f"{root}task.yaml" in files
+    assert {name for name in files if not name.startswith(root)} <= {
+        name for name in files if f"/{task.task_id}/" in name
+    }
+
+
+def test_a_refused_import_offers_to_upload_again_where_its_errors_stand(desk):
+    benchmark, client = desk
+    files = sample_files()
+    files["radio_producer/tasks/radio_01_clock/task.yaml"] = b"[\n"
+    start = reverse("studio:import_start", args=[benchmark.slug])
+
+    page = client.post(start, {"archive": zipped(files)}, follow=True).content.decode()
+
+    assert "Nothing was imported." in page
+    assert "Upload again" in page and f'action="{start}"' in page
