@@ -24,11 +24,13 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
+from studio.access.roles import ALLOWED
 from studio.models import (
     Assignment,
     Benchmark,
     Event,
     Import,
+    Membership,
     Review,
     Revision,
     Task,
@@ -126,10 +128,13 @@ def waiting_on_others(user: User, *, limit: int = SHOWN) -> TodoGroup:
     tasks = list(_in_review(user)[:limit])
     reviewers = _reviewers_of(pk for pk, *_ in tasks)
     rows = Task.objects.select_related("persona__benchmark").only(*ITEM_FIELDS).in_bulk([pk for pk, *_ in tasks])
-    items = [
-        replace(_item(rows[pk], assigned=False), note=reviewers.get(pk, "any reviewer"), since=since)
-        for pk, since, _ in tasks
-    ]
+    benchmarks = {row.persona.benchmark_id for row in rows.values()}
+    others = Membership.objects.filter(benchmark__in=benchmarks, role__in=ALLOWED["review"]).exclude(user=user)
+    reviewed = set(others.order_by().values_list("benchmark", flat=True).distinct())
+    items = []
+    for pk, since, _ in tasks:
+        somebody = "any reviewer" if rows[pk].persona.benchmark_id in reviewed else "nobody can review it yet"
+        items.append(replace(_item(rows[pk], assigned=False), note=reviewers.get(pk, somebody), since=since))
     imports = Import.objects.filter(by=user, publication="requested").select_related("benchmark")
     asked = [
         TodoItem(str(row), row.get_absolute_url(), str(row.benchmark), row.publication, "another owner", row.created_at)

@@ -69,7 +69,8 @@ def test_home_names_whom_one_waits_for_and_since_when(project, monkeypatch):
     benchmark, author, persona = project
     reviewer = member(benchmark, Role.REVIEWER)
     rolls, rye = (a_task(persona, name, by=author, title=name) for name in ("rolls", "rye"))
-    assert waiting_on_others(author).count == 0 and "Waiting on others" not in home(author)
+    assert waiting_on_others(author).count == 0
+    assert "Waiting on others" not in home(author)
     for task in (rye, rolls):
         submit(task.pk, by=author)
     assignments.set_assignees(rye.pk, by=author, writer=None, reviewers=[reviewer])
@@ -86,13 +87,20 @@ def test_home_names_whom_one_waits_for_and_since_when(project, monkeypatch):
     assert [item.title for item in waiting_on_others(author).items] == ["rolls"]
 
 
+def test_home_says_where_nobody_can_review_what_one_submitted(project):
+    _, author, persona = project
+    submit(a_task(persona, "rolls", by=author).pk, by=author)
+
+    assert [item.note for item in waiting_on_others(author).items] == ["nobody can review it yet"]
+
+
 @pytest.mark.parametrize("number", [1, 30])
 def test_waiting_on_others_costs_the_same_queries_for_one_and_for_many(project, number, django_assert_num_queries):
     _, author, persona = project
     for n in range(number):
         submit(a_task(persona, f"t{n}", by=author).pk, by=author)
 
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         group = waiting_on_others(author)
 
     assert group.count == number

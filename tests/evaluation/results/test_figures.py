@@ -7,6 +7,7 @@ import re
 
 import pytest
 from django.core.management import call_command
+from django.template.loader import render_to_string
 from django.test import Client
 from jsonschema import Draft202012Validator
 
@@ -14,6 +15,8 @@ from evaluation.models import Pilot, Session
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import Results, compute_results
 from evaluation.results.figures.catalogue import FIGURES, build_figure
+from evaluation.results.figures.figure import Column, Figure
+from evaluation.results.figures.pages import FigureCell
 from studio.dev.schemas import FOLDER
 from studio.models import Benchmark, Revision, Task
 from tests.evaluation.builders import benchmark_of, task
@@ -252,3 +255,16 @@ def test_api_names_the_figures_there_are(benchmark: Benchmark, client: Client):
 
     assert "statuses" in client.get(f"{address}nothing").json()["errors"]["figure"][0]
     assert client.get(f"{address}statuses&scoring=x").status_code == 400
+
+
+def test_long_tables_show_their_first_rows_and_fold_the_rest():
+    row = [FigureCell("A", "text", "", False, ""), FigureCell("B", "1", "", True, "")]
+    figure = Figure("f", "Title", "", [Column("a", "A"), Column("b", "B")], [{}] * 300)
+
+    page = render_to_string(
+        "evaluation/results/parts/figure_table.html", {"figure": figure, "mode": "strict", "table": [row] * 200}
+    )
+
+    before, _, folded = page.partition("<details")
+    assert (before.count("<tr>") - 1, folded.count("<tr>") - 1) == (40, 160)
+    assert "160 more rows; the downloads have all 300" in " ".join(folded.split())
