@@ -22,7 +22,7 @@ from studio.views import (
 from studio.views.accounts import settings, sign_in, tokens
 from studio.views.personas import app_tables, cast, clock, profile, scripts
 from studio.views.personas import files as persona_files
-from studio.views.review import comments, outdated, workflow
+from studio.views.review import comments, outdated, reading, workflow
 from studio.views.tasks import (
     autosave,
     build_on,
@@ -70,6 +70,7 @@ task_patterns: Patterns = [
     path("discarded/<int:number>/take-back/", autosave.take_back, name="take_back"),
     path("build-on/", build_on.move_scoring, name="build_on"),
     path("download/", imports.download_task, name="task_download"),
+    path("read/", reading.read, name="task_read"),
 ]
 
 persona_patterns: Patterns = [

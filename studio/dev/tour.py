@@ -108,6 +108,7 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("task-review", tasks[1], "reviewer"),
         Shot("rehearse", f"{tasks[2]}rehearse/", "author"),
         Shot("submit", f"{tasks[2]}submit/", "author"),
+        Shot("read", f"{tasks[2]}read/", "reviewer"),
         Shot("rehearsal", paths.rehearsal, "author"),
         Shot("rehearsal-tools", f"{paths.rehearsal}tools/?tool=write_file", "author"),
         Shot("rehearsal-mail", f"{paths.rehearsal}mail/", "author"),

@@ -40,11 +40,15 @@ def test_author_plays_both_seats_and_extracts_an_intent(radio, visit):
     expect(page.get_by_label("Your reply as the assistant")).to_have_value(
         "- The bridge stays shut until May.\n- Who signs it off?"
     )
+    hidden = page.locator("#intent-1 > :not(.step-head)").first
+    expect(page.get_by_label("Hide open intents")).to_be_checked()  # an assistant does not see them
+    expect(hidden).to_be_hidden()
     page.get_by_label("Your reply as the assistant").press("Control+Enter")
     expect(page.get_by_text("is judging which intents the reply met")).to_be_visible()
     work(None)
     expect(page.get_by_role("region", name="Turn 1")).to_contain_text("stays shut until May")
     expect(page.locator("#intent-1")).to_contain_text("turn 1")
+    expect(hidden).to_be_visible()
 
     page.get_by_label("Your reply as the assistant").fill("Half a thought")
     page.evaluate(SELECT)

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from studio.drafts.load import load_task
 from studio.models import Membership, User
+from studio.tasks.save import save_task
 
 
 def test_author_cannot_approve_own_task_and_an_edit_needs_a_new_approval(sample, radio, visit):
@@ -191,3 +192,18 @@ def test_rejected_comment_keeps_the_typed_text(sample, radio, visit):
     expect(page.get_by_text("identical to the current text")).to_be_visible()
     expect(page.get_by_role("textbox", name="Your comment")).to_have_value("My long thought.")
     expect(suggestion).to_have_value(title)
+
+
+def test_sections_that_were_read_stay_ticked_until_they_say_something_else(sample, radio, visit):
+    task = radio["03_running_order"]
+    page = visit("reviewer").go(f"{task.get_absolute_url()}read/")
+    for heading in ("Request", "Hidden intents"):
+        page.get_by_role("checkbox", name=f"Read: {heading}", exact=True).check()
+
+    spec = load_task(task)
+    author = User.objects.get(username="author")
+    save_task(task.pk, spec.model_copy(update={"initial_request": "Write the running order."}), by=author)
+    page.reload()
+
+    expect(page.get_by_role("checkbox", name="Read: Hidden intents")).to_be_checked()
+    expect(page.get_by_role("checkbox", name="Read: Request", exact=True)).not_to_be_checked()

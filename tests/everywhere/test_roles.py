@@ -108,6 +108,7 @@ RULES = {
     "studio:app_export": "GET view",
     "studio:persona_download": "GET view",
     "studio:task_download": "GET view",
+    "studio:task_read": "GET view",
     "studio:app_names": "GET view",
     "studio:tool_servers": "GET view",
     "studio:tool_server": "GET manage, POST manage",

@@ -34,7 +34,7 @@ for (const link of document.querySelectorAll("[data-stays]")) link.addEventListe
 document.addEventListener("studio:leaving", (event) => stays && event.preventDefault());
 const cover = document.querySelector("[data-cover]");
 if (cover) {
-  cover.checked = localStorage.getItem("rehearsal-cover") === "yes";
+  cover.checked = localStorage.getItem("rehearsal-cover") !== "no";
   cover.addEventListener("change", () => localStorage.setItem("rehearsal-cover", cover.checked ? "yes" : "no"));
 }
 

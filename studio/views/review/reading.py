@@ -1,0 +1,37 @@
+"""A task to be read, without its editor."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from studio import access
+from studio.access import SignedInRequest
+from studio.domain.task import TaskSpec
+from studio.drafts.load import load_task
+from studio.models import Task
+from studio.review.reading import last_reviewed, reading_sections
+
+
+@login_required
+@require_GET
+def read(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    task = access.find_task(request.user, slug, user_id, pk)
+    review = last_reviewed(task, request.user)
+    spec = load_task(task)
+    before = TaskSpec.model_validate(review.revision.spec) if review else None
+    earlier = Task.objects.filter(persona=task.persona, task_id__in=[need.task_id for need in spec.depends_on])
+    titles = {row.task_id: str(row) for row in earlier}
+    sections = reading_sections(spec, before, titles)
+    context = {
+        "task": task,
+        "persona": task.persona,
+        "benchmark": task.persona.benchmark,
+        "review": review,
+        "changed": sum(bool(section.changes) for section in sections),
+        "sections": sections,
+        "may_review": task.state == "in_review" and access.may(request.user, task.persona.benchmark, "review"),
+    }
+    return render(request, "studio/review/read.html", context)
