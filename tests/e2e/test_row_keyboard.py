@@ -7,8 +7,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from studio.domain.task import ChecklistItem, HiddenIntent
 from studio.drafts.load import load_task
 from studio.models import Role, Task
+from studio.tasks.save import save_task
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 
 
@@ -79,3 +81,21 @@ def test_section_shortcuts_board_keys_and_theme(desk, visit):
     expect(page.locator("body")).not_to_have_css("background-color", background)
     page.reload()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+def test_one_and_zero_reach_the_tenth_intent_and_one_alone_the_first(desk, visit):
+    author, task, _ = desk
+    intents = tuple(HiddenIntent(uid=f"i{number}", content=f"Wish {number}.") for number in range(1, 12))
+    spec = load_task(task).model_copy(
+        update={"intents": intents, "checklist": (ChecklistItem(uid="c", criterion="x"),)}
+    )
+    save_task(task.pk, spec, by=author)
+    page = visit(author).go(task.get_absolute_url())
+    page.locator("textarea[name$='.criterion']").first.focus()
+
+    for key in ("Alt+l", "1", "0"):
+        page.keyboard.press(key)
+
+    ticked = page.locator(".links input[type=checkbox]:checked")
+    expect(ticked).to_have_count(1)
+    expect(ticked.first).to_have_accessible_name(re.compile("Wish 10"))

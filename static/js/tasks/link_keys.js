@@ -1,9 +1,13 @@
-// Linking an item to intents by keyboard: Alt+L opens the list, a digit ticks the intent with that number, arrows and
-// Space reach those beyond the ninth, Esc returns to the line, and Enter begins the next one.
+// Linking an item to intents by keyboard: Alt+L opens the list, a number ticks the intent with that number (1 0 the
+// tenth), arrows and Space reach all, Esc returns to the line, and Enter begins the next one.
 
 import { form, lineOf } from "../drafts/form.js";
 import { addLine } from "./keyboard.js";
 import { boxesOf, expandLinks, groupOf, showLinkedIntents } from "./links.js";
+
+const TOGETHER = 800; // milliseconds within which digits make one number
+let typed = "";
+let typedAt = 0;
 
 function open(row) {
   const group = groupOf(row);
@@ -14,11 +18,20 @@ function open(row) {
   return true;
 }
 
+function tick(event, boxes) {
+  const before = event.timeStamp - typedAt < TOGETHER ? typed : "";
+  const together = boxes[before + event.key - 1];
+  if (before && together) boxes[before - 1].click(); // it was the first digit of this one
+  typed = before && together ? before + event.key : event.key;
+  typedAt = event.timeStamp;
+  boxes[typed - 1]?.click();
+}
+
 function among(event, group) {
   const boxes = boxesOf(group);
   const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
   if (step) boxes[(boxes.indexOf(event.target) + step + boxes.length) % boxes.length].focus();
-  else if (/^[1-9]$/.test(event.key)) boxes[event.key - 1]?.click();
+  else if (/^[0-9]$/.test(event.key)) tick(event, boxes);
   else if (event.key === "Enter") addLine(group.closest("[data-row]"));
   else if (event.key === "Escape") lineOf(group.closest("[data-row]")).focus();
   else return;
