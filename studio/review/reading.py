@@ -83,7 +83,7 @@ def reading_sections(task: TaskSpec, before: TaskSpec | None, titles: Mapping[st
 
 def _rows_of(task: TaskSpec, name: str, titles: Mapping[str, str]) -> list[ReadingRow]:
     if name == "intents":
-        return [ReadingRow(intent.content, notes=_notes_on(intent)) for intent in task.intents]
+        return [ReadingRow(intent.content, notes=_notes_on(intent, titles)) for intent in task.intents]
     if name == "checklist":
         numbers = {intent.uid: str(number) for number, intent in enumerate(task.intents, 1)}
         return [ReadingRow(item.criterion, notes=_notes_on_item(item, numbers)) for item in task.checklist]
@@ -93,14 +93,19 @@ def _rows_of(task: TaskSpec, name: str, titles: Mapping[str, str]) -> list[Readi
         ]
     if name == "trigger" and task.trigger.kind == "user_message":
         return []
-    label = ABOUT[name].page or ABOUT[name].label
+    label = "" if name == "initial_request" else ABOUT[name].page or ABOUT[name].label
     value: Any = task.to_json()[name]
     return [ReadingRow(describe_value(value, name), label.removeprefix("the ").capitalize())] if value else []
 
 
-def _notes_on(intent: HiddenIntent) -> tuple[str, ...]:
+def _notes_on(intent: HiddenIntent, titles: Mapping[str, str]) -> tuple[str, ...]:
     sources = (
-        " ".join(filter(None, (SOURCE_LABELS[source.kind], source.ref, source.note and f"({source.note})")))
+        " ".join(
+            filter(
+                None,
+                (SOURCE_LABELS[source.kind], titles.get(source.ref, source.ref), source.note and f"({source.note})"),
+            )
+        )
         for source in intent.recoverable_from
     )
     found = "; ".join(sources)
