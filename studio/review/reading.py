@@ -12,7 +12,7 @@ from studio.domain.checks.rule_proposals import describe_rule
 from studio.domain.descriptions import SOURCE_LABELS, describe_value
 from studio.domain.diff import FieldChange, compare
 from studio.domain.fields import fields_of
-from studio.domain.task import HiddenIntent, TaskSpec
+from studio.domain.task import HiddenIntent, Recovery, TaskSpec
 from studio.models import Review, Task, User
 
 SECTIONS = {
@@ -88,9 +88,7 @@ def _rows_of(task: TaskSpec, name: str, titles: Mapping[str, str]) -> list[Readi
         numbers = {intent.uid: str(number) for number, intent in enumerate(task.intents, 1)}
         return [ReadingRow(item.criterion, notes=_notes_on_item(item, numbers)) for item in task.checklist]
     if name == "depends_on":
-        return [
-            ReadingRow(titles.get(need.task_id, need.task_id), notes=(need.carries_over,)) for need in task.depends_on
-        ]
+        return [ReadingRow(titles.get(row.task_id, row.task_id), notes=(row.carries_over,)) for row in task.depends_on]
     if name == "trigger" and task.trigger.kind == "user_message":
         return []
     label = "" if name == "initial_request" else ABOUT[name].page or ABOUT[name].label
@@ -99,21 +97,17 @@ def _rows_of(task: TaskSpec, name: str, titles: Mapping[str, str]) -> list[Readi
 
 
 def _notes_on(intent: HiddenIntent, titles: Mapping[str, str]) -> tuple[str, ...]:
-    sources = (
-        " ".join(
-            filter(
-                None,
-                (SOURCE_LABELS[source.kind], titles.get(source.ref, source.ref), source.note and f"({source.note})"),
-            )
-        )
-        for source in intent.recoverable_from
-    )
-    found = "; ".join(sources)
+    found = "; ".join(_source(source, titles) for source in intent.recoverable_from)
     return (
         *(("lasts across sessions",) if intent.scope == "persistent" else ()),
         *(("stated at the start",) if intent.initial_status == "provided" else ()),
         *((f"found out from {found}",) if found else ()),
     )
+
+
+def _source(source: Recovery, titles: Mapping[str, str]) -> str:
+    what = f"“{titles[source.ref]}”" if source.ref in titles else source.ref
+    return " ".join(filter(None, (SOURCE_LABELS[source.kind], what, source.note and f"({source.note})")))
 
 
 def _notes_on_item(item: Any, numbers: Mapping[str, str]) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ def read(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResp
     review = last_reviewed(task, request.user)
     spec = load_task(task)
     before = TaskSpec.model_validate(review.revision.spec) if review else None
-    titles = {row.task_id: f"“{row}”" for row in Task.objects.filter(persona=task.persona).only("task_id", "title")}
+    titles = {row.task_id: str(row) for row in Task.objects.filter(persona=task.persona).only("task_id", "title")}
     sections = reading_sections(spec, before, titles)
     context = {
         "task": task,
