@@ -20,11 +20,11 @@ function open(row) {
 
 function tick(event, boxes) {
   const before = event.timeStamp - typedAt < TOGETHER ? typed : "";
-  const together = boxes[before + event.key - 1];
-  if (before && together) boxes[before - 1].click(); // it was the first digit of this one
+  const together = boxes[Number(before + event.key) - 1];
+  if (before && together) boxes[Number(before) - 1].click(); // it was the first digit of this one
   typed = before && together ? before + event.key : event.key;
   typedAt = event.timeStamp;
-  boxes[typed - 1]?.click();
+  boxes[Number(typed) - 1]?.click();
 }
 
 function among(event, group) {
