@@ -69,6 +69,7 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/releases/key/", releases.release_key, name="release_key"),
     path("releases/<int:pk>/", releases.release, name="release"),
     path("releases/<int:pk>/download/", releases.release_download, name="release_download"),
+    path("releases/<int:pk>/site/", releases.release_site, name="release_site"),
     path("releases/<int:pk>/results/", submissions.import_results, name="release_results"),
     path("pilots/<int:pk>/verified/", submissions.verified, name="pilot_verified"),
     path("releases/<int:pk>/statement/", releases.release_statement, name="release_statement"),

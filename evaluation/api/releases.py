@@ -13,12 +13,13 @@ from rest_framework.decorators import action
 from rest_framework.response import Response
 
 from evaluation.api.filters import BENCHMARK, filter_by_benchmark
-from evaluation.audits.blindness import find_release, open_releases
+from evaluation.audits.blindness import find_release, open_pilots, open_releases, record_look
 from evaluation.models import Erratum, Release
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
-from evaluation.releases.download import archive_response, statement_response
+from evaluation.releases.download import archive_response, site_response, statement_response
 from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.errata import ErratumOptions, publish_erratum
+from evaluation.releases.site import pilots_of
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import KEY, given_in, named_in
 from studio.domain.options import Options
@@ -127,6 +128,15 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     def download(self, request: ApiRequest, pk: str) -> FileResponse:
         """The archive, to the byte."""
         return archive_response(find_release(request.user, pk))
+
+    @extend_schema(responses={ZIP: OpenApiTypes.BINARY})
+    @action(detail=True)
+    def site(self, request: ApiRequest, pk: str) -> HttpResponse:
+        """Static pages for any web host, with the results that are evidence for the release or were submitted to it."""
+        release = find_release(request.user, pk)
+        pilots = pilots_of(release, open_pilots(request.user))
+        record_look(request.user, pilots)
+        return site_response(release, pilots)
 
     @extend_schema(responses={200: OpenApiTypes.OBJECT, 404: OpenApiResponse(description="It is not signed.")})
     @action(detail=True)

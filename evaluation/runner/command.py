@@ -33,6 +33,8 @@ examples:
   pibench compare results other-results
   pibench html results --out results.html
   pibench leaks bench-1.0.zip corpus/ results
+  pibench site bench-1.0.zip results other-results --out site
+  pibench export results --format eee --out exported
   pibench upload results --studio https://studio.example.org        (with a token in PIBENCH_TOKEN)
 
 Keys are read from the environment (OPENAI_API_KEY, …) and never written. `pibench COMMAND --help` tells more."""
@@ -130,6 +132,27 @@ def _parser() -> argparse.ArgumentParser:
     page.add_argument("results", type=Path, metavar="RESULTS")
     page.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="the page; it asks no server for anything"
+    )
+
+    site = commands.add_parser("site", help="a pack and results of it as static pages, for any web host")
+    site.set_defaults(action=_site)
+    site.add_argument("pack", type=Path, metavar="PACK")
+    site.add_argument("results", type=Path, nargs="*", metavar="RESULTS", help="of this pack, for the leaderboard")
+    site.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="takes the pages; open its index.html")
+
+    export = commands.add_parser("export", help="results as other collections of evaluations have them")
+    export.set_defaults(action=_export)
+    export.add_argument("results", type=Path, metavar="RESULTS")
+    export.add_argument(
+        "--format", choices=("eee",), default="eee", help="eee: Every Eval Ever, scores and a line for each session"
+    )
+    export.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="takes the files")
+    export.add_argument("--organization", default="unknown", metavar="NAME", help="that tells the results")
+    export.add_argument(
+        "--relationship",
+        choices=("first_party", "third_party", "collaborative", "other"),
+        default="other",
+        help="of whoever evaluated and the model (default: other)",
     )
 
     bundle = commands.add_parser("bundle", help="results as one file with hashes, to hand in")
@@ -403,6 +426,30 @@ def _html(args: argparse.Namespace) -> int:
     from evaluation.runner.results import read_results
 
     _write(args.out, results_page(read_results(args.results)).encode("utf-8", "replace"))
+    return OK
+
+
+def _site(args: argparse.Namespace) -> int:
+    from evaluation.runner.results import read_results
+    from evaluation.runner.site import site_files, site_of
+
+    files = site_files(site_of(args.pack, [read_results(folder) for folder in args.results]))
+    args.out.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        _write(args.out / name, content)
+    _tell(str(args.out / "index.html"))
+    return OK
+
+
+def _export(args: argparse.Namespace) -> int:
+    from evaluation.runner.eee import Source, eee_files, evaluated
+    from evaluation.runner.results import read_results
+
+    source = Source(args.organization, args.relationship)
+    for path, content in eee_files(evaluated(read_results(args.results), source)).items():
+        (args.out / path).parent.mkdir(parents=True, exist_ok=True)
+        _write(args.out / path, content)
+        _tell(str(args.out / path))
     return OK
 
 

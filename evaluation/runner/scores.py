@@ -26,6 +26,8 @@ from evaluation.runner.errors import PibenchError
 from evaluation.runner.results import Results, SessionResult
 from evaluation.runner.tables import Table
 
+COLUMNS = ("", "Proc", "95 %", "SD", "Comp", "95 %", "SD", "n")
+"""Of ``scores_row``."""
 TITLES = {"proc": "Proc", "comp": "Comp"}
 ENDINGS = ("cut", "filtered", "refused", "empty", "too_long")
 """Of calls, as they are recorded; others are answers as any."""
@@ -124,9 +126,10 @@ def score_tables(scored: ScoredResults) -> list[Table]:
     for mode in scored.modes:
         agent = scored.agent(mode)
         suffix = f" ({mode})" if len(scored.modes) > 1 else ""
-        rows = [_row(agent.agent, agent.scores), *(_row(f"  {name}", own) for name, own in agent.personas.items())]
-        note = _note(scored, agent)
-        tables.append(Table(f"Scores{suffix}", ("", "Proc", "95 %", "SD", "Comp", "95 %", "SD", "n"), rows, note))
+        rows = [scores_row(agent.agent, agent.scores)]
+        rows += [scores_row(f"  {name}", own) for name, own in agent.personas.items()]
+        note = note_of(scored, agent)
+        tables.append(Table(f"Scores{suffix}", COLUMNS, rows, note))
         shares = scored.reliability(mode)
         tables.append(
             Table(
@@ -143,7 +146,7 @@ def score_tables(scored: ScoredResults) -> list[Table]:
     return tables
 
 
-def _row(name: str, scores: Mapping[Any, Estimate]) -> tuple[str, ...]:
+def scores_row(name: str, scores: Mapping[Any, Estimate]) -> tuple[str, ...]:
     cells = [cell for metric in METRICS for cell in _cells(scores[metric])]
     return (name, *cells, str(scores["proc"].n))
 
@@ -162,7 +165,7 @@ def _reliability_rows(intents: Sequence[Reliability], tasks: Sequence[Reliabilit
     return [(str(k), *cells) for k, cells in sorted(shown.items())]
 
 
-def _note(scored: ScoredResults, agent: AgentScores) -> str:
+def note_of(scored: ScoredResults, agent: AgentScores) -> str:
     run = scored.results.run
     unfinished = sum(session.state in ("unfinished", "stopped") for session in scored.results.sessions)
     ungraded = sum(session.ungraded for session in scored.results.sessions)

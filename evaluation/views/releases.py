@@ -14,12 +14,12 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from evaluation.audits.blindness import find_release, is_evidence_closed, open_releases
+from evaluation.audits.blindness import find_release, is_evidence_closed, open_pilots, open_releases, record_look
 from evaluation.forms.releases import ErratumForm, ReleaseForm
 from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds, released_tasks
 from evaluation.releases.candidate import load_candidate
 from evaluation.releases.cut import ReleaseBlockedError, cut_release
-from evaluation.releases.download import archive_response, statement_response
+from evaluation.releases.download import archive_response, site_response, statement_response
 from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.errata import publish_erratum
 from evaluation.releases.readiness import (
@@ -35,6 +35,7 @@ from evaluation.releases.readiness import (
     find_blockers,
 )
 from evaluation.releases.signing import key_of, replace_key
+from evaluation.releases.site import pilots_of
 from evaluation.releases.todo import blocked_releases
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require, why_not
 from studio.domain.options import OptionsError
@@ -234,6 +235,15 @@ def release_download(request: SignedInRequest, pk: int) -> FileResponse:
 @require_GET
 def release_statement(request: SignedInRequest, pk: int) -> HttpResponse:
     return statement_response(find_release(request.user, pk))
+
+
+@login_required
+@require_GET
+def release_site(request: SignedInRequest, pk: int) -> HttpResponse:
+    row = find_release(request.user, pk)
+    pilots = pilots_of(row, open_pilots(request.user))
+    record_look(request.user, pilots)
+    return site_response(row, pilots)
 
 
 def _groups(benchmark: Benchmark, kinds: Sequence[BlockerKind], kind: str, number: str | None) -> list[BlockerGroup]:

@@ -18,6 +18,7 @@ from evaluation.models import ResultsView
 from evaluation.results.benchmark_results import Results, compute_results
 from evaluation.results.compared import comparison_document, comparison_numbers, comparison_tables
 from evaluation.results.document import figure_document, results_document
+from evaluation.results.eee import eee_zip
 from evaluation.results.figures.catalogue import build_figure
 from evaluation.results.figures.figure import Figure
 from evaluation.results.figures.pages import comparison_html, figure_body, figure_lists
@@ -29,6 +30,8 @@ from studio.drafts.load import load_task
 from studio.models import Benchmark
 
 DOWNLOADS = [("csv", "CSV"), ("json", "JSON"), ("markdown", "Markdown"), ("latex", "LaTeX")]
+EEE = ("eee", "Every Eval Ever")
+"""Of agents as a whole, not of figures."""
 TYPES = {"csv": "text/csv", "markdown": "text/markdown", "latex": "application/x-tex"}
 SUFFIXES = {"csv": "csv", "markdown": "md", "latex": "tex", "json": "json"}
 
@@ -40,6 +43,8 @@ def results(request: SignedInRequest, slug: str) -> HttpResponse:
     chosen = compute_results(benchmark, form.chosen)
     if style := form.style:
         return _download(chosen, style)
+    if request.GET.get("format") == EEE[0]:
+        return _zip_file(eee_zip(chosen), f"{benchmark.slug}-eee")
     return render(
         request,
         "evaluation/results/results.html",
@@ -49,7 +54,7 @@ def results(request: SignedInRequest, slug: str) -> HttpResponse:
             "mode": form.mode,
             "corrected": corrected_in_pilots(form.chosen),
             "leaderboard": leaderboard_html(chosen, form.mode, form.address),
-            "downloads": DOWNLOADS,
+            "downloads": [*DOWNLOADS, EEE],
             **_saved(request, benchmark),
         },
     )
@@ -178,8 +183,12 @@ def _download_figure(chosen: Results, figure: Figure, form: ResultsForm) -> Http
 
 def _zip(tables: Mapping[str, Sequence[Mapping[str, Any]]], name: str) -> HttpResponse:
     """A table a file."""
-    response = HttpResponse(zip_of(tables), content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{name}-csv.zip"'
+    return _zip_file(zip_of(tables), f"{name}-csv")
+
+
+def _zip_file(content: bytes, name: str) -> HttpResponse:
+    response = HttpResponse(content, content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{name}.zip"'
     return response
 
 

@@ -52,6 +52,7 @@ OTHER_APPS = (  # actions, parts and files
     "evaluation:results_view evaluation:results_view_save evaluation:results_view_remove "
     "evaluation:results_view_freeze "
     "evaluation:release_download evaluation:release_key evaluation:release_statement evaluation:release_accept "
+    "evaluation:release_site evaluation:pilot_verified "
     "evaluation:validation_stop evaluation:validation_resume evaluation:rehearsal_solution "
     "evaluation:rehearsal_act evaluation:request_proposal "
     "evaluation:proposal evaluation:endpoint_try evaluation:endpoint_models evaluation:endpoint_remove "

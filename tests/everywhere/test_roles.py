@@ -205,6 +205,8 @@ RULES = {
     "evaluation:release": "GET view, POST release",
     "evaluation:release_download": "GET view",
     "evaluation:release_statement": "GET view",
+    "evaluation:release_site": "GET view",
+    "evaluation:api-release-site": "GET view",
     "evaluation:release_results": "GET pilot, POST pilot",
     "evaluation:pilot_verified": "POST release",
     "evaluation:api-submissions": "POST user",

@@ -1,0 +1,55 @@
+"""Results of pilots as Every Eval Ever has them (``evaluation.runner.eee``)."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import Any
+
+from evaluation.judging.judgings import scoring_choices
+from evaluation.models import Pilot
+from evaluation.models.pilots import ROLES
+from evaluation.results.benchmark_results import Results, compute_results
+from evaluation.runner.eee import Evaluated, SampleOf, Source, eee_files
+from evaluation.store.evidence import load_turns
+
+
+def eee_zip(results: Results) -> bytes:
+    """Two files of each pilot that has a score."""
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
+        for pilot in results.pilots:
+            own = _evaluated(compute_results(results.benchmark, [pilot]), pilot)
+            for path, content in eee_files(own).items() if own.has_score else ():
+                archive.writestr(zipfile.ZipInfo(path), content, zipfile.ZIP_DEFLATED)
+    return into.getvalue()
+
+
+def _evaluated(results: Results, pilot: Pilot) -> Evaluated:
+    submission = getattr(pilot, "submission", None)
+    release = submission.release if submission else None
+    models: dict[str, dict[str, Any]] = {}
+    for role in ROLES:
+        model = pilot.endpoint(role)
+        named = {"name": model.label, "model": model.model, "base_url": model.base_url}
+        models[role] = {**named, "params": model.params, "effort": model.effort}
+    choice = scoring_choices([pilot])[pilot.pk]
+    return Evaluated(
+        results.benchmark.name,
+        release.version if release else "",
+        release.sha256 if release else "",
+        pilot.terms,
+        pilot.created_at,
+        results.agents[pilot.pk],
+        models,
+        choice.round.prompts,
+        {mode: results.board(mode)[0] for mode in results.modes},
+        results.scored,
+        [
+            SampleOf(row.key, loaded.task(session), load_turns(session))
+            for loaded, session, row in results.played
+            if row.result.outcome != "missing"
+        ],
+        Source(results.benchmark.name),
+        pilot.number,
+    )

@@ -1,0 +1,133 @@
+"""Results for Every Eval Ever, held against its schemas."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from evaluation.runner.command import main
+from evaluation.runner.results import read_results
+from evaluation.runner.scores import score, scores_json
+from studio.models import Role
+from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
+from tests.evaluation.pilots.builders import work_through
+from tests.evaluation.runner.packs import write
+from tests.evaluation.runner.test_same_as_pilots import answer_by_content
+from tests.evaluation.stub_model import StubModel
+from tests.factories import member
+
+SCHEMAS = Path(__file__).parents[2] / "data" / "every_eval_ever"
+pytestmark = pytest.mark.usefixtures("stub_key")
+
+
+def validate(name: str, document: Any) -> None:
+    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
+    jsonschema.Draft7Validator.check_schema(schema)
+    jsonschema.validate(document, schema, jsonschema.Draft7Validator)
+
+
+def check(files: dict[str, bytes]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Both files of one agent, as the schemas and their own links want them."""
+    [aggregate] = [name for name in files if name.endswith(".json")]
+    [samples] = [name for name in files if name.endswith("_samples.jsonl")]
+    document = json.loads(files[aggregate])
+    rows = [json.loads(line) for line in files[samples].splitlines()]
+    validate("eval", document)
+    for row in rows:
+        validate("instance_level_eval", row)
+    detailed = document["detailed_evaluation_results"]
+    assert detailed["file_path"] == samples == aggregate.replace(".json", "_samples.jsonl")
+    assert detailed["checksum"] == hashlib.sha256(files[samples]).hexdigest()
+    assert detailed["total_rows"] == len(rows)
+    results = {each["evaluation_result_id"]: each for each in document["evaluation_results"]}
+    for row in rows:
+        assert row["evaluation_id"] == document["evaluation_id"]
+        assert row["model_id"] == document["model_info"]["id"]
+        assert row["evaluation_name"] == results[row["evaluation_result_id"]]["evaluation_name"]
+    return document, rows
+
+
+@pytest.mark.parametrize("protocol", ["paper", "release"])
+def test_export_is_valid_and_has_the_scores_of_the_results(
+    stub: StubModel, tmp_path: Path, capsys: pytest.CaptureFixture[str], protocol: str
+):
+    answer_by_content(stub)
+    tasks = [task("a"), task("b", "a", intents=intents("Sign."), checklist=(rubric("x", 2), rubric("y")))]
+    pack = write(tmp_path / "pack.zip", {"clerk": [*tasks, task("c", checklist=(rubric("z"),))]})
+    models = [word for seat in ("model", "user", "judge") for word in (f"--{seat}", "openai:stub-model")]
+    at = ["--base-url", stub.base_url, "--key-env", "STUB_API_KEY", "--protocol", protocol, "--runs", "2"]
+    assert main(["run", str(pack), *models, *at, "--out", str(tmp_path / "results")]) == 0
+    capsys.readouterr()
+
+    words = ["export", str(tmp_path / "results"), "--format", "eee", "--organization", "Harbour Lab"]
+    assert main([*words, "--out", str(tmp_path / "out")]) == 0
+
+    written = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    files = {str(path.relative_to(tmp_path / "out")): path.read_bytes() for path in written}
+    document, rows = check(files)
+    told = scores_json(score(read_results(tmp_path / "results")))
+    for result in document["evaluation_results"]:
+        metric, _, mode = result["evaluation_result_id"].partition("-")
+        expected = told["scores"][mode or "strict"][metric]
+        assert result["score_details"]["score"] == expected["mean"]
+        interval = result["score_details"].get("uncertainty", {}).get("confidence_interval", {})
+        assert (interval.get("lower"), interval.get("upper")) == (expected["low"], expected["high"])
+        assert result["metric_config"]["llm_scoring"]["input_prompt"] != "unknown"
+    assert document["source_metadata"]["source_organization_name"] == "Harbour Lab"
+    assert document["model_info"]["id"] == "unknown/stub-model"
+    assert any("uncertainty" in result["score_details"] for result in document["evaluation_results"])
+    sessions = {f"{row['persona']}/{row['task']}/run-{row['run']}": row for row in told["sessions"]}
+    for row in rows:
+        metric, _, mode = row["evaluation_result_id"].partition("-")
+        own = sessions[row["sample_id"]]
+        assert row["evaluation"]["score"] == (own["proc"] if metric == "proc" else own["comp"][mode or "strict"])
+        assert row["evaluation"]["num_turns"] == own["turns"]
+    assert [message["turn_idx"] for message in rows[0]["messages"]] == list(range(len(rows[0]["messages"])))
+    assert {message["role"] for message in rows[0]["messages"]} == {"user", "assistant", "tool"}
+
+    assert main([*words, "--out", str(tmp_path / "again")]) == 0
+    assert {str(path.relative_to(tmp_path / "again")) for path in (tmp_path / "again").rglob("*.json*")} == files.keys()
+    assert all((tmp_path / "again" / name).read_bytes() == content for name, content in files.items())
+
+
+def test_results_without_a_score_are_not_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    pack = write(tmp_path / "pack.zip", {"clerk": [task("a")]})
+    assert main(["run", str(pack), "--model", "scripted:helpful", "--out", str(tmp_path / "results")]) == 0
+
+    assert main(["export", str(tmp_path / "results"), "--out", str(tmp_path / "out")]) == 2
+
+    assert "There is no score to export." in capsys.readouterr().err
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("quick_retries")
+def test_results_page_exports_each_pilot_validly(stub: StubModel):
+    answer_by_content(stub)
+    benchmark = benchmark_of(task("a"), task("b", checklist=(rubric("x"), rubric("y"))))
+    model = endpoint("stub", base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY")
+    seats = {"agent": model, "user_model": model, "judge": model}
+    pilots = [work_through(pilot_of(benchmark, **seats, protocol="paper", accept_warnings=True)) for _ in range(2)]
+    client = Client()
+    client.force_login(member(benchmark, Role.AUTHOR))
+
+    page = reverse("evaluation:results", args=[benchmark.slug])
+    answer = client.get(f"{page}?format=eee")
+
+    assert 'format=eee">Every Eval Ever</a>' in client.get(page).content.decode()
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    stems = {name.removesuffix(".json").removesuffix("_samples.jsonl") for name in files}
+    assert len(stems) == len(pilots)
+    for stem in stems:
+        document, rows = check({name: content for name, content in files.items() if name.startswith(stem)})
+        assert document["source_metadata"]["source_organization_name"] == "Bench"
+        assert len(rows) == 2
