@@ -122,7 +122,9 @@ def test_name_that_a_pack_gives_itself_leads_out_of_no_folder(tmp_path: Path):
 
 
 def test_tasks_that_are_not_public_are_neither_shown_nor_told_of_in_transcripts(tmp_path: Path):
-    tasks = [task("a", title="Secret", initial_request="A secret request."), task("b", title="Open")]
+    checklist = (rubric("x"),)
+    secret = task("a", title="Secret", initial_request="A secret request.", checklist=checklist)
+    tasks = [secret, task("b", title="Open", checklist=checklist)]
     pack = write(tmp_path / "pack.zip", {"clerk": tasks})
     rewritten(pack, lambda manifest: manifest["tasks"][0].update(split="held_out"))
 
