@@ -78,6 +78,7 @@ MIDDLEWARE = [
     "studio.web.middleware.MethodMiddleware",
     "studio.web.sign_in.SignInDelayMiddleware",
     "studio.web.middleware.ContentSecurityPolicyMiddleware",
+    "studio.web.middleware.QueryMiddleware",
 ]
 
 ROOT_URLCONF = "studio.urls"

@@ -21,6 +21,7 @@ from evaluation.protocol.modes import TEXTS, ModeText, PilotMode
 from evaluation.protocol.voice import STYLES
 from studio.forms.numbers import NumberField, WholeNumberField
 from studio.forms.options import OptionsForm
+from studio.forms.post_data import number_of
 from studio.models import Benchmark, Persona, Task
 from studio.models.tasks import APPROVED
 
@@ -241,7 +242,7 @@ class PilotForm(OptionsForm, BudgetForm):
         names = ("user_model", "judge", "kind", "protocol", "mode", "turns", "tool_calls", "tokens", "cost")
         said = {name: self[name].value() for name in names}
         limits = [f"{said['turns'] or 0} turns", f"{said['tool_calls'] or 0} tool calls a turn"]
-        limits += [f"{int(said['tokens']):,} tokens"] if str(said["tokens"] or "").isdecimal() else []
+        limits += [f"{tokens:,} tokens"] if (tokens := number_of(str(said["tokens"]))) else []
         limits += [f"${said['cost']}"] if said["cost"] not in (None, "", "0", 0) else []
         budgets = [name for name in BudgetForm.base_fields if self[name].value() not in (None, "", "0", 0)]
         return " · ".join(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django import forms
@@ -14,6 +13,7 @@ from evaluation.models import ModelEndpoint
 from evaluation.probes.validation import ValidationOptions, find_models
 from evaluation.protocol.given import GivenCall, GivenTurn
 from studio.domain.options import OptionsError
+from studio.domain.storable import read_json
 from studio.models import Benchmark
 
 
@@ -88,7 +88,7 @@ class SolutionForm(forms.Form):
     def turn(self) -> GivenTurn:
         """Without files. Raises OptionsError."""
         try:
-            rows = json.loads(self.cleaned_data["calls"] or "[]")
+            rows = read_json(self.cleaned_data["calls"] or "[]")
             calls = tuple(GivenCall(str(row["name"]), dict(row["arguments"])) for row in rows)
         except (ValueError, TypeError, KeyError):
             raise OptionsError("calls", "Write a list of calls, each with a name and arguments, as JSON.") from None

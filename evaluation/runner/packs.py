@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
 from evaluation.runner.errors import PibenchError
 from studio.domain.archive import Limits, check_names, unpack
 from studio.domain.content import content_hash, parts_of_tasks
@@ -21,6 +23,24 @@ LIMITS = Limits(archive_bytes=4 << 30, file_bytes=256 << 20, unpacked_bytes=8 <<
 """People choose the packs that they run; these only keep a broken archive from filling the disk."""
 SHOWN = 5
 """Problems that an error lists."""
+
+
+class _Benchmark(BaseModel):
+    name: str
+
+
+class _Row(BaseModel):
+    persona: str
+    task: str
+    said_in_request: tuple[int, ...] = ()
+
+
+class _Manifest(BaseModel):
+    """What is read of it here."""
+
+    benchmark: _Benchmark
+    version: str
+    tasks: tuple[_Row, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,9 +124,14 @@ def read_files(path: Path) -> tuple[dict[str, bytes], str]:
 def verified(path: Path, files: Mapping[str, bytes]) -> dict[str, Any]:
     """The manifest, once every file is as it says. Raises PibenchError."""
     try:
-        return check_pack(files)
+        manifest = check_pack(files)
+        _Manifest.model_validate(manifest)
     except (DamagedPackError, UnsupportedPackError) as error:
         raise PibenchError(f"{path} is not as it was released: {error}") from None
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"]))
+        raise PibenchError(f"{path} is not as releases are: {MANIFEST} has another {place}.") from None
+    return manifest
 
 
 def read_pack(path: Path) -> Pack:

@@ -21,7 +21,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
 
 from evaluation.engine.budgets import Spent
 from evaluation.engine.folder import Kept, KeptCall, UnreadableLineError, read_calls, read_session
@@ -31,10 +33,13 @@ from evaluation.metrics.sessions import SessionRow
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import ProtocolName, Terms
 from evaluation.runner.errors import PibenchError
+from studio.domain.archive import why_unsafe
+from studio.domain.storable import read_json
 from studio.domain.task import TaskSpec
 
 VERSION = 1
 RUN, TASKS, FILES, LOCK, STOPPED = "run.json", "tasks.jsonl", "files", "lock", "stopped.json"
+_SHA256 = re.compile("[0-9a-f]{64}")
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -54,6 +59,40 @@ class PlannedSession:
     @property
     def name(self) -> str:
         return f"{self.persona} · {self.task} · run {self.run}"
+
+
+class _Pack(BaseModel):
+    name: str
+    version: str
+    sha256: str
+
+
+class _Agent(BaseModel):
+    kind: str
+    params: dict[str, str]
+
+
+class _Model(BaseModel):
+    name: str
+
+
+class _Models(BaseModel):
+    agent: _Model
+    user_model: _Model
+    judge: _Model
+
+
+class _Run(BaseModel):
+    """What is read of ``run.json`` here."""
+
+    pack: _Pack
+    pibench: str
+    started: str
+    protocol: ProtocolName
+    agent_loop: int
+    agent: _Agent
+    models: _Models
+    sessions: Annotated[list[PlannedSession], Field(min_length=1)]
 
 
 @dataclass(frozen=True)
@@ -162,8 +201,9 @@ class Results:
                 )
                 for planned in self.plan
             ]
-        except UnreadableLineError as error:
-            raise PibenchError(str(error), "Something else wrote into the results; run them again.") from None
+        except (UnreadableLineError, KeyError, TypeError, ValueError, RecursionError) as error:
+            told = str(error) if isinstance(error, UnreadableLineError) else f"{self.folder} has another form."
+            raise PibenchError(told, "Something else wrote into the results; run them again.") from None
 
     def rows(self) -> list[SessionRow]:
         return [session.row(at, self.agent) for at, session in enumerate(self.sessions)]
@@ -176,7 +216,7 @@ class Results:
 
     def read(self, sha256: str) -> bytes | None:
         path = self.folder / FILES / sha256
-        return path.read_bytes() if path.is_file() else None
+        return path.read_bytes() if _SHA256.fullmatch(sha256) and path.is_file() else None
 
 
 def folder_of(persona: str, run: int, position: int, task: str) -> str:
@@ -191,18 +231,24 @@ def _plain(name: str) -> str:
 def read_results(folder: Path) -> Results:
     """Raises PibenchError."""
     try:
-        run = json.loads((folder / RUN).read_text("utf-8"))
+        run = read_json((folder / RUN).read_text("utf-8"))
         lines = (folder / TASKS).read_text("utf-8").splitlines()
     except OSError:
         raise PibenchError(f"{folder} holds no results.", "Give the folder that `pibench run --out` made.") from None
     except ValueError as error:
         raise PibenchError(f"{folder / RUN} is not JSON: {error}.") from None
-    if run.get("results_version") != VERSION:
-        raise PibenchError(
-            f"{folder} has results of version {run.get('results_version')!r}; this pibench reads version {VERSION}."
-        )
-    tasks = [_task_of(json.loads(line)) for line in lines]
-    return Results(folder, run, {(each.persona, each.task.task_id): each for each in tasks})
+    version = run.get("results_version") if isinstance(run, dict) else None
+    if version != VERSION:
+        raise PibenchError(f"{folder} has results of version {version!r}; this pibench reads version {VERSION}.")
+    try:
+        sessions = _Run.model_validate(run).sessions
+        tasks = {(each.persona, each.task.task_id): each for each in (_task_of(read_json(line)) for line in lines)}
+        known = all((each.persona, each.task) in tasks and not why_unsafe(each.folder) for each in sessions)
+    except (KeyError, TypeError, ValueError):
+        known = False
+    if not known:
+        raise PibenchError(f"{folder} has another form than pibench writes.", "Run it again into a new folder.")
+    return Results(folder, run, tasks)
 
 
 def _task_of(line: Mapping[str, Any]) -> KnownTask:

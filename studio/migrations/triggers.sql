@@ -269,6 +269,9 @@ CREATE CONSTRAINT TRIGGER approved_by_enough AFTER UPDATE OF state, approved_con
   WHEN (NEW.state IN ('approved', 'released') AND (OLD.state NOT IN ('approved', 'released')
         OR OLD.approved_content <> NEW.approved_content))
   EXECUTE FUNCTION check_approvals();
+CREATE CONSTRAINT TRIGGER approved_from_the_beginning AFTER INSERT ON studio_task
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.state IN ('approved', 'released'))
+  EXECUTE FUNCTION check_approvals();
 CREATE CONSTRAINT TRIGGER dependency_earlier AFTER INSERT ON studio_task
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.needs <> '{}') EXECUTE FUNCTION check_dependency_order();
 CREATE CONSTRAINT TRIGGER task_order_keeps_dependencies AFTER UPDATE ON studio_task

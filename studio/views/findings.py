@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 
 from studio import access
 from studio.access import SignedInRequest
+from studio.domain.storable import storable_text
 from studio.findings import waivers
 from studio.findings.waivers import WaiverError
 from studio.tasks.checks import check_unsaved, episode_with
@@ -31,7 +32,7 @@ def waive(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRes
     verdict = request.POST.get("verdict", "waive")
     access.require(request.user, task.persona.benchmark, "manage" if verdict == "set_aside" else "edit")
     user = request.user
-    fingerprint, reason = request.POST.get("fingerprint", ""), request.POST.get("reason", "")
+    fingerprint, reason = storable_text(request.POST.get("fingerprint", "")), request.POST.get("reason", "")
     from_editor = "base_version" in request.POST
     problem, findings = "", None
     if from_editor:

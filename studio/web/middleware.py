@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from http import HTTPStatus
 
-from django.core.exceptions import DisallowedHost
+from django.core.exceptions import BadRequest, DisallowedHost
 from django.http import HttpRequest, HttpResponseBadRequest
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
@@ -63,6 +63,18 @@ def _page_above(path: str) -> str:
             continue
         return f"{path}/"
     return ""
+
+
+class QueryMiddleware:
+    """Refuses a NUL in a query: it names nothing, and PostgreSQL takes no text with one."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if "%00" in request.META["QUERY_STRING"]:
+            raise BadRequest("The address has a character that no address has.")
+        return self.get_response(request)
 
 
 class ContentSecurityPolicyMiddleware:

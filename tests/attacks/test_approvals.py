@@ -26,6 +26,7 @@ from studio.personas.files import PROFILE, delete_file, save_file, stored_file
 from studio.personas.scripts import SCRIPTS, ScriptText, create_script
 from studio.personas.skills import SKILLS, SkillText
 from studio.personas.web_pages import WEB_PAGES
+from studio.review.checklist import QUESTIONS
 from studio.review.workflow import approve, request_changes
 from studio.tasks.build_on import build_on
 from studio.tasks.copy_tasks import copy_tasks
@@ -492,6 +493,32 @@ def test_raw_sql_approves_nothing_that_nobody_has_read(desk: Desk, state: str) -
 
     with pytest.raises(IntegrityError, match="not approved by as many"), transaction.atomic():
         steal()
+
+
+def test_raw_sql_approves_nothing_by_three_points_of_four(desk: Desk) -> None:
+    type(desk.benchmark).objects.filter(pk=desk.benchmark.pk).update(review_by_list=True)
+    submit(desk.task.pk, by=desk.carrier)
+    task = fresh_task(desk.task)
+    points = {key: {"so": True, "note": ""} for key in list(QUESTIONS)[:3]}
+
+    with pytest.raises(IntegrityError, match="four points"), transaction.atomic():
+        task.revisions.get(number=task.version).reviews.create(
+            reviewer=desk.reviewer, decision="approved", content=task.content, parts=task.parts, answers=points
+        )
+
+
+def test_no_task_is_approved_from_the_beginning(desk: Desk) -> None:
+    def insert() -> None:
+        task = Task.objects.defer(None).get(pk=desk.task.pk)
+        task.pk, task.position, task.task_id = None, None, "own"
+        task.spec = {**task.spec, "task_id": "own"}
+        task.state, task.approved_content = TaskState.APPROVED, task.content
+        task.save(force_insert=True)
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+
+    with pytest.raises(IntegrityError, match="not approved by as many"), transaction.atomic():
+        insert()
 
 
 def test_approval_given_to_what_was_on_the_page_is_refused_if_the_persona_changed_meanwhile(desk: Desk) -> None:

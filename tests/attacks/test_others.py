@@ -367,6 +367,11 @@ def test_the_connection_goes_to_the_address_that_was_looked_at(monkeypatch: pyte
     assert connected == ["93.184.216.34"]
 
 
+def test_a_service_behind_a_socket_file():
+    with pytest.raises(InternalAddressError):
+        CheckedBackend(()).connect_unix_socket("/run/postgresql/.s.PGSQL.5432")
+
+
 @pytest.mark.django_db
 def test_to_learn_whether_an_internal_name_resolves(monkeypatch: pytest.MonkeyPatch, settings: Any):
     """Neither saving an owner's model nor testing it tells."""

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 
 from studio import access
 from studio.access import SignedInRequest
+from studio.domain.storable import storable_text
 from studio.drafts.authors import authors_of_newest
 from studio.findings.queries import BLANK, WEIGHT, open_findings
 from studio.forms.post_data import number_of
@@ -161,7 +162,7 @@ def _perform(action: str, task: Task, request: SignedInRequest) -> Task:
 
 def _submit(task: Task, request: SignedInRequest) -> Task:
     text = request.POST.get("text", "")
-    if not (name := request.POST.get("reviewer", "")):
+    if not (name := storable_text(request.POST.get("reviewer", ""))):
         return submit(task.pk, by=request.user, text=text)
     reviewer = User.objects.filter(memberships__benchmark=task.persona.benchmark, username=name).first()
     if reviewer is None:

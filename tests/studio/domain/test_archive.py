@@ -55,6 +55,7 @@ def test_sound_archive_is_unpacked() -> None:
         ("a/" + "x" * 256, "longer than 255 bytes"),
         ("a/b/c/d/e", "more than 3 folders deep"),
         ("../evil/", "leads out of its folder"),
+        ("c:evil.md", "not a path inside the archive"),
         ("a/CON", "stands for a device"),
         ("nul.txt", "stands for a device"),
         ("a/LPT1 .md/b", "stands for a device"),
