@@ -156,8 +156,16 @@ def work_after(conversation: Conversation, read: Read) -> Work:
 
 
 def sections(work: Work) -> dict[str, str]:
-    """Rendered and escaped, as prompts name them."""
-    return {"conversation": render_conversation(work), "files": render_files(work), "calls": render_calls(work)}
+    """Rendered and escaped, as prompts name them. ``inputs_first``: the files again, those that never change before the
+    others, so that services find them in their caches from turn to turn."""
+    inputs = [file for file in work.files if file.origin == "input"]
+    others = [file for file in reversed(work.files) if file.origin != "input"]
+    return {
+        "conversation": render_conversation(work),
+        "files": render_files(work),
+        "inputs_first": render_files(replace(work, files=(*inputs, *others))),
+        "calls": render_calls(work),
+    }
 
 
 def render_messages(turns: Sequence[ShownTurn]) -> str:

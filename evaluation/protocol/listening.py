@@ -101,13 +101,19 @@ def voice_messages(scene: Scene, wishes: Wishes, version: str) -> Messages:
 
 
 def check_messages(scene: Scene, message: str, wishes: Wishes, version: str) -> Messages:
-    known = (scene.person, _settled(wishes), scene.earlier, scene.conversation, scene.work)
+    settled = _settled(wishes)
+    known = (scene.person, settled, scene.earlier, scene.conversation, scene.work)
     return _messages(
         "voice_check",
         version,
         message=escape(message),
         reply=scene.reply or NOTHING,
         known="\n\n".join(part for part in known if part),
+        person=scene.person,
+        earlier=scene.earlier,
+        work=scene.work,
+        conversation=scene.conversation,
+        settled=settled,
         should_say=escape(join(wishes.told)),
         must_hold_back=escape(join(wishes.held_back)) or NOTHING,
     )

@@ -18,7 +18,7 @@ VoicePromptName = Literal["voice", "voice_check", "next_intent"]
 NAMES: tuple[PromptName, ...] = get_args(PromptName)
 VOICE_NAMES: tuple[VoicePromptName, ...] = get_args(VoicePromptName)
 _ON_WORK: Mapping[PromptName, tuple[str, ...]] = {
-    "satisfaction": ("2", "3", "4"),
+    "satisfaction": ("2", "3", "4", "6"),
     "follow_up": ("2", "3"),
     "checklist": ("3", "4", "5"),
 }
@@ -36,12 +36,12 @@ CURRENT: Mapping[ProtocolName, Mapping[PromptName | VoicePromptName, str]] = {
     ProtocolName.RELEASE: _RELEASE,
     ProtocolName.PAPER: {
         **_RELEASE,
-        "satisfaction": "4",
+        "satisfaction": "6",
         "follow_up": "3",
         "checklist": "5",
-        "voice": "4",
-        "voice_check": "5",
-        "next_intent": "3",
+        "voice": "5",
+        "voice_check": "6",
+        "next_intent": "4",
     },
 }
 """The versions that new pilots use. Results of different versions are not comparable."""

@@ -1,9 +1,10 @@
-"""File contents in memory, for tests."""
+"""File contents in memory, and comparing texts, for tests."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from itertools import takewhile
 
 
 class MemoryContents:
@@ -17,3 +18,9 @@ class MemoryContents:
         shas = [hashlib.sha256(content).hexdigest() for content in contents]
         self.kept |= dict(zip(shas, contents, strict=True))
         return shas
+
+
+def beginning(one: str, other: str) -> str:
+    """That both have."""
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return "".join(letter for letter, _ in same)

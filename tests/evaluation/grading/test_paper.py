@@ -21,6 +21,7 @@ from evaluation.results.pilot_report import pilot_report
 from studio.domain.options import OptionsError
 from studio.domain.task import ExactCheck
 from tests.evaluation.builders import file, intents, rubric, rule, task
+from tests.evaluation.contents import beginning
 from tests.evaluation.factories import person
 from tests.evaluation.pilots.builders import start, work_through
 from tests.evaluation.stub_model import StubModel, decisions, serving
@@ -72,6 +73,8 @@ def test_satisfaction_judge_sees_the_files_of_the_turn_the_calls_and_the_whole_c
     assert '<user turn="1">\nPlease.\n</user>\n<assistant turn="1" counted' in second
     assert '<user turn="2">\nOne.\n</user>' in second
     assert "\nsecond\n</file>" in second
+    shared = beginning(first, second)
+    assert "given\n</file>" in shared and "<conversation>" not in shared
 
 
 def test_follow_up_judge_sees_what_the_user_has_said(stub: StubModel):

@@ -12,6 +12,7 @@ from evaluation.grading.work import Conversation, PlayedTurn, Work, acts, count,
 from evaluation.protocol.participants import ToolRecord
 from studio.domain.opening_message import EnvironmentEvent
 from studio.domain.task import TaskSpec, ToolEvidence
+from tests.evaluation.contents import beginning
 
 SENT = {"app": "gmail", "table": "emails", "key": 1, "before": None, "after": {"subject": "Fee"}}
 
@@ -73,6 +74,15 @@ def test_files_are_marked_as_input_written_this_turn_or_written_earlier():
         ("old.md", "written earlier", "one"),
         ("in.md", "input", "given"),
     ]
+
+
+def test_what_never_changes_in_a_session_stands_first_where_caches_are_to_find_it():
+    found = {"a.md": "given", "in.md": "given"}
+    one = sections(show({**found, "new.md": "one"}, found=found))["inputs_first"]
+    two = sections(show({**found, "new.md": "one"}, {**found, "new.md": "two"}, found=found))["inputs_first"]
+
+    assert beginning(one, two).count("</file>") == len(found)
+    assert two.endswith("two\n</file>\nThere are no other files but the assistant’s skills.")
 
 
 def test_absence_is_said_in_words():

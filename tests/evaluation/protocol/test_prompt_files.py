@@ -43,6 +43,10 @@ VERSIONS = {
     ("voice", "4"): "981460a35b7761d52b9cb2fff6d70fc9f09e95ac2e7130710f38c6236c4be5c4",
     ("voice_check", "4"): "5101e112f838cafa7eca57717cf0cd3c9c79ac0e8953f281817b420f2a70fe34",
     ("voice_check", "5"): "79311f13847170397b6e150fbd05212e17d5f4e24a1fbad104b461dc9e82650a",
+    ("voice", "5"): "cec3f7d7efe336443f727840f573610a71154223b89a7f1010385036a7113dcf",
+    ("voice_check", "6"): "7f42843f7aaea527215f679dca1cbd71ccf060a04350df828e8bb16aa80b529b",
+    ("next_intent", "4"): "50e78d0771cf161f759ee07ed1a41135c447d11db06397400bdd05ba9e920697",
+    ("satisfaction", "6"): "c04365cf9c01fc35155e2dc038c9a8e3c2a6c2b3e8fa2b9b50e32653033dc298",
     ("next_intent", "3"): "55acc9396b7ef8a693c115d678128c94f20b0a6d7071337e85092b6aa9b151b8",
 }
 INTENTS = [OpenIntent(2, "Say <b>"), OpenIntent(5, "Two\n\nlines {{reply}}")]
