@@ -1,17 +1,18 @@
-"""Pilots, what was said and thought in their sessions, and releases in the studio's search."""
+"""Pilots and releases in the studio's search, and what was said and thought in sessions and in one's own rehearsals."""
 # ruff: noqa: S608
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from django.urls import reverse
 
 from evaluation.audits.blindness import closed_pilots, record_look
-from evaluation.models import Pilot, Turn
+from evaluation.models import Pilot, Rehearsal, Turn
 from evaluation.store.words import said_in, thought_in
-from studio.access import AnyUser
-from studio.search.sources import BENCHMARKS, PARTS, QUERY, Place, SearchSource, register
+from studio.access import AnyUser, benchmarks_allowing
+from studio.models import User
+from studio.search.sources import BENCHMARKS, PARTS, PERSON, QUERY, Place, SearchSource, register
 
 PILOT = "('pilot ' || r.number || ' ' || a.name)"
 RELEASE = "('release ' || b.name || ' ' || b.slug || ' ' || r.version)"
@@ -20,6 +21,8 @@ RELEASE = "('release ' || b.name || ' ' || b.slug || ' ' || r.version)"
 def register_sources() -> None:
     register(_turns("turn", "Sessions", "said", "turn-{item}"))
     register(_turns("thought", "Thoughts", "thought", "thoughts-{item}"))
+    register(_rehearsed("rehearsal", "Rehearsals", "said", "turn-{item}"))
+    register(_rehearsed("rehearsed_thought", "Thoughts in rehearsals", "thought", "thoughts-{item}"))
     register(
         SearchSource(
             "pilot",
@@ -71,6 +74,50 @@ def _turns(kind: str, label: str, vector: str, anchor: str) -> SearchSource:
             WHERE s.id = every.pk)""",
         passages=_read_thoughts if kind == "thought" else _read_said,
     )
+
+
+def _rehearsed(kind: str, label: str, vector: str, anchor: str) -> SearchSource:
+    """Turns of the person's own rehearsals, by their keys and their numbers; thoughts once a rehearsal is over."""
+    shown = "s.ended_at IS NOT NULL" if vector == "thought" else "true"
+    return SearchSource(
+        kind,
+        label,
+        f"""SELECT h.id, p.benchmark_id, p.id, k.id, '', t.number::int, ts_rank(w.{vector}, {QUERY}), t.created_at
+            FROM evaluation_rehearsal h JOIN evaluation_session s ON s.id = h.session_id
+            JOIN evaluation_turn t ON t.session_id = s.id JOIN evaluation_turnwords w ON w.turn_id = t.id
+            JOIN studio_revision v ON v.id = s.revision_id JOIN studio_task k ON k.id = v.task_id
+            JOIN studio_persona p ON p.id = k.persona_id
+            WHERE h.person_id = {PERSON} AND p.benchmark_id = ANY({BENCHMARKS})
+            AND {shown} AND w.{vector} @@ {QUERY}""",
+        """SELECT 'Rehearsal · ' || coalesce(nullif(k.title, ''), k.task_id) || ', turn ' || page.item
+           FROM studio_task k WHERE k.id = page.task_id""",
+        address=lambda pk: reverse("evaluation:rehearsal", args=[pk]),
+        anchor=anchor,
+        closed_to=_closed_rehearsals,
+        passages=_read_rehearsed_thoughts if vector == "thought" else _read_rehearsed,
+    )
+
+
+def _closed_rehearsals(user: User) -> list[int]:
+    """Their own where they may no longer rehearse."""
+    open_in = {"session__revision__task__persona__benchmark__in": benchmarks_allowing(user, "rehearse")}
+    return list(Rehearsal.objects.filter(person=user).exclude(**open_in).values_list("pk", flat=True))
+
+
+def _read_rehearsed(user: AnyUser, places: Collection[Place]) -> Mapping[Place, Sequence[str]]:
+    return {place: said_in(turn, turn.tool_calls.all()) for place, turn in _rehearsed_turns(places)}
+
+
+def _read_rehearsed_thoughts(user: AnyUser, places: Collection[Place]) -> Mapping[Place, Sequence[str]]:
+    return {place: thought_in(turn) for place, turn in _rehearsed_turns(places)}
+
+
+def _rehearsed_turns(places: Collection[Place]) -> Iterator[tuple[Place, Turn]]:
+    rehearsals = {pk for pk, _ in places}
+    rows = Turn.objects.filter(session__rehearsal__in=rehearsals, number__in={item for _, item in places})
+    for row in rows.select_related("session__rehearsal").prefetch_related("tool_calls"):
+        if (place := (row.session.rehearsal.pk, row.number)) in places:
+            yield place, row
 
 
 def _read_said(user: AnyUser, places: Collection[Place]) -> Mapping[Place, Sequence[str]]:

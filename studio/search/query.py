@@ -78,6 +78,7 @@ def search(
         return SearchResults([], 0, {}, query)
     filters = {"kind": kind, "state": state, "within": within}
     parameters = _parameters(query, list(names), filters, page=page, closed=_closed_to(user))
+    parameters["person"] = user.pk
     rows = _rows(search_sql(), parameters)
     counts = dict(rows[0]["counts"] or {}) if rows else {}
     beyond = frozenset(name for name, number in counts.items() if number == parameters["ranked"])

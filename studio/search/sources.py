@@ -45,6 +45,8 @@ PARTS = "%(parts)s::text[]"
 BENCHMARKS = "%(benchmarks)s::bigint[]"
 """These stand wherever they are used: of constants the planner knows how many rows match, while a common table
 expression is one more table to join in every kind, and planning takes half the time of most searches."""
+PERSON = "%(person)s::bigint"
+"""Who searches; null for a caller that is no person."""
 
 
 def matching(table: str, name: str) -> str:
