@@ -13,6 +13,7 @@ from evaluation.llm import Endpoint, Lane, Learned, Policy
 from evaluation.llm.dialects import origin_of
 from evaluation.models import ModelEndpoint
 from evaluation.shared_slots import slots
+from studio.models.transactions import atomic_with_retry
 
 _learned: dict[tuple[int, int, str], Learned] = {}
 """By process, row, and the model that it was when something was learned."""
@@ -49,12 +50,22 @@ def _learned_of(row: ModelEndpoint) -> Learned:
     origin = origin_of(row.base_url, row.model)
     key = (os.getpid(), row.pk, origin)
     if key not in _learned:
-        known = row.learned if row.learned.get("of") == origin else {}
-        _learned[key] = Learned(known, partial(_store, row.pk, row.base_url, row.model))
+        _learned[key] = Learned(on_change=partial(_store, row.pk, row.base_url, row.model))
+    _learned[key].add(_of(origin, row.learned))
     return _learned[key]
 
 
+def _of(origin: str, known: Mapping[str, Any]) -> Mapping[str, Any]:
+    return known if known.get("of") == origin else {}
+
+
+@atomic_with_retry
 def _store(pk: int, base_url: str, model: str, facts: Mapping[str, Any]) -> None:
-    """Unless the row is another model by now."""
-    same = ModelEndpoint.objects.filter(pk=pk, base_url=base_url, model=model)
-    same.update(learned={**facts, "of": origin_of(base_url, model)})
+    """With what other workers learned; unless the row is another model by now."""
+    origin = origin_of(base_url, model)
+    same = ModelEndpoint.objects.select_for_update(no_key=True).filter(pk=pk, base_url=base_url, model=model)
+    for row in same:
+        learned = Learned(_of(origin, row.learned))
+        learned.add(facts)
+        row.learned = {**learned.facts, "of": origin}
+        row.save(update_fields=["learned"])

@@ -28,12 +28,12 @@ class Learned:
     """Shared by the threads that call a model. ``on_change`` gets the facts, as JSON, when there are more."""
 
     def __init__(self, facts: Json | None = None, on_change: Callable[[Json], None] | None = None) -> None:
-        known = facts or {}
-        self._dropped = {str(name) for name in known.get("dropped", ())}
-        self._renamed = {str(old): str(new) for old, new in (known.get("renamed") or {}).items()}
-        self._mode = MODES.index(known["json"]) if known.get("json") in MODES else 0
+        self._dropped: set[str] = set()
+        self._renamed: dict[str, str] = {}
+        self._mode = 0
         self._on_change = on_change
         self._lock = threading.Lock()
+        self.add(facts or {})
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -45,6 +45,13 @@ class Learned:
         if self._mode:
             facts["json"] = MODES[self._mode]
         return facts
+
+    def add(self, facts: Json) -> None:
+        """What was learned elsewhere."""
+        with self._lock:
+            self._dropped |= {str(name) for name in facts.get("dropped", ())}
+            self._renamed |= {str(old): str(new) for old, new in (facts.get("renamed") or {}).items()}
+            self._mode = max(self._mode, MODES.index(facts["json"]) if facts.get("json") in MODES else 0)
 
     def knows_refused(self, name: str) -> bool:
         return name in self._dropped

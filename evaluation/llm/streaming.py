@@ -35,7 +35,7 @@ def assemble(events: Iterable[object], on_begin: Callable[[], None] = lambda: No
         kind = event.get("type")
         if kind in _ENDS and isinstance(event.get("response"), Mapping):
             return dict(event["response"])
-        says = isinstance(kind, str) and kind.endswith(".delta")
+        says = isinstance(kind, str) and kind.endswith(".delta") and bool(event.get("delta"))
         answer |= {name: event[name] for name in (*_KEPT, "error", "base_resp") if event.get(name) is not None}
         choices = event.get("choices")
         for part in choices[:1] if isinstance(choices, list) else ():

@@ -6,11 +6,8 @@ from typing import Any
 
 from django.db import models
 
-from evaluation.models.endpoints import ModelEndpoint
+from evaluation.models.endpoints import IDENTITY, ModelEndpoint
 from evaluation.models.leased import Leased, LeasedRows
-
-TESTED_FIELDS = ("base_url", "model", "api", "dialect", "effort", "params")
-"""What a test is about: with another value of one of them it says nothing any more."""
 
 
 class EndpointTest(Leased):
@@ -25,7 +22,7 @@ class EndpointTest(Leased):
     endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.CASCADE, related_name="tests")
     state = models.CharField(max_length=8, choices=State.choices, default=State.ASKED)
     settings = models.JSONField()
-    """``TESTED_FIELDS`` as they were."""
+    """Its ``IDENTITY`` as it was."""
     lines = models.JSONField(default=list)
     """Those played so far, see ``Line``."""
     answered_by = models.JSONField(default=dict)
@@ -51,4 +48,4 @@ class EndpointTest(Leased):
 
 
 def settings_of(endpoint: ModelEndpoint) -> dict[str, Any]:
-    return {name: getattr(endpoint, name) for name in TESTED_FIELDS}
+    return {name: getattr(endpoint, name) for name in IDENTITY}

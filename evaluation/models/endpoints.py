@@ -180,6 +180,8 @@ CONFIGURED_FIELDS = (
     "max_concurrency",
 )
 """What people enter."""
+IDENTITY = ("base_url", "model", "api", "dialect", "effort", "params")
+"""With another value of one of them it is another model: results stand apart, and a test says nothing of it."""
 FROZEN_FIELDS = (*CONFIGURED_FIELDS, "scripted", "learned")
 """The key's variable belongs to the address: a key must not go to another one."""
 
@@ -191,11 +193,11 @@ def freeze_endpoint(endpoint: ModelEndpoint) -> dict[str, Any]:
 
 
 def thaw_endpoint(endpoint: ModelEndpoint, frozen: Mapping[str, Any]) -> ModelEndpoint:
-    """The endpoint as it was when frozen, whatever became of the row since. Not to be saved."""
+    """The endpoint as it was when frozen, whatever became of the row since; but what was learned of its service since
+    holds. Not to be saved."""
     fields = endpoint._meta.concrete_fields
     now = {field.attname: getattr(endpoint, field.attname) for field in fields}
+    values = {**now, **frozen, "learned": endpoint.learned}
     return ModelEndpoint.from_db(
-        None,
-        [field.attname for field in fields],
-        [field.to_python(frozen.get(field.attname, now[field.attname])) for field in fields],
+        None, [field.attname for field in fields], [field.to_python(values[field.attname]) for field in fields]
     )

@@ -17,7 +17,7 @@ from evaluation.grading.questions import AskedQuestion
 from evaluation.judging.judgings import prompt_names
 from evaluation.leases import wake_workers
 from evaluation.models import Judging, JudgingRound, ModelCall, ModelEndpoint, Pilot, Session, Verdict
-from evaluation.models.endpoints import freeze_endpoint
+from evaluation.models.endpoints import IDENTITY, freeze_endpoint
 from evaluation.models.judgings import Purpose
 from evaluation.models.pilots import Role
 from evaluation.protocol.participants import Tokens
@@ -35,8 +35,6 @@ ONE_PASS = ("", str(ScoringMode.STRICT))
 """What people audit, and what the paper protocol judges."""
 AUDIT_SAMPLES_FROM = 1_001
 """Samples of audits are asked anew, also of the judge that scores: the record would make it agree with itself."""
-IDENTITY = ("base_url", "model", "effort", "params")
-"""Two judges of which these are equal give the same answers."""
 
 
 class RejudgingOptions(Options):

@@ -17,7 +17,7 @@ from evaluation.judging.judgings import open_first_round
 from evaluation.leases import wake_workers
 from evaluation.models import ModelEndpoint, Pilot, Run, Session
 from evaluation.models.agents import REACT, freeze_agent
-from evaluation.models.endpoints import freeze_endpoint
+from evaluation.models.endpoints import IDENTITY, freeze_endpoint
 from evaluation.models.pilots import ROLES
 from evaluation.pilots.agents import agent_of, find_agent, validate_agent
 from evaluation.pilots.budgets import benchmark_limits
@@ -34,8 +34,6 @@ from studio.models.transactions import atomic_with_retry
 MAX_RUNS = 20
 BATCH = 1_000
 """Rows inserted by one statement."""
-IDENTITY = ("base_url", "model", "api", "dialect", "effort", "params")
-"""Of a model: with another value of one of them, results stand apart."""
 
 
 class PilotOptions(Options):

@@ -17,7 +17,7 @@ from evaluation.endpoints.connection import find_model
 from evaluation.engine.budgets import validate_limits
 from evaluation.leases import wake_workers
 from evaluation.models import ModelEndpoint, Probe, ReferenceSolution, Run, Session, Validation, Verdict
-from evaluation.models.endpoints import freeze_endpoint
+from evaluation.models.endpoints import IDENTITY, freeze_endpoint
 from evaluation.models.leased import LeasedRows
 from evaluation.pilots.plans import newest_revisions
 from evaluation.pilots.queue import due_in_probes
@@ -42,7 +42,6 @@ from studio.models.transactions import atomic_with_retry
 
 State = Validation.State
 SessionState = Session.State
-IDENTITY = ("base_url", "model", "api", "dialect", "effort", "params")
 """Of a model: with another value of one of them, its answers are another's."""
 
 

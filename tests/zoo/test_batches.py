@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from evaluation.llm.batches import look_at_batch, send_batch
+from evaluation.model_access import endpoint_of
 from evaluation.models import BatchedQuestion, Judging, JudgingBatch, JudgingRound, ModelCall, Pilot, Verdict
 from evaluation.pilots import batching
 from evaluation.pilots.judging_work import claimable, work_on
@@ -76,6 +79,56 @@ def decided(judging_round: JudgingRound) -> list[Any]:
     return sorted(rows.values_list("judging__session", "judging__scoring", "kind", "turn", "index", "met"))
 
 
+def answered_by_hand(pilot: Pilot, openai: Zoo, *bodies: dict[str, Any]) -> JudgingRound:
+    """A round whose batch came back with these as its first answers."""
+    openai.desk.at_once = False
+    judging_round = start(pilot, openai, params={"temperature": None})
+    for pk in judging_round.judgings.values_list("pk", flat=True):
+        work_on(pk)
+    batching.work_on_batch(JudgingBatch.objects.get().pk)
+    openai.desk.work()
+    name = openai.desk.batches["batch-0"]["output_file_id"]
+    rows = [json.loads(line) for line in openai.desk.files[name].splitlines()]
+    for row, body in zip(rows, bodies, strict=False):
+        row["response"]["body"] = body
+    assert len(rows) > len(bodies)
+    openai.desk.files[name] = b"\n".join(json.dumps(row).encode() for row in rows)
+    openai.desk.at_once = True
+    work(judging_round)
+    return judging_round
+
+
+def test_an_answer_of_a_batch_that_failed_or_cannot_be_read_is_asked_for_by_itself(pilot: Pilot, openai: Zoo):
+    failed = {"error": {"code": 502, "message": "Provider disconnected"}}
+    judging_round = answered_by_hand(pilot, openai, failed, {"choices": []})
+
+    assert len([entry for entry in openai.service.log if entry.seat != SEAT]) == 2
+    assert set(judging_round.judgings.values_list("state", flat=True)) == {"finished"}
+
+
+def test_more_questions_than_a_batch_takes_are_sent_in_several(
+    pilot: Pilot, openai: Zoo, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("evaluation.llm.batches.MOST", 1)
+    judging_round = start(pilot, openai, params={"temperature": None})
+    work(judging_round)
+
+    assert set(JudgingBatch.objects.values_list("total", flat=True)) == {1}
+    assert JudgingBatch.objects.count() == len(openai.service.log) > 1
+    assert {entry.seat for entry in openai.service.log} == {SEAT}
+
+
+def test_how_far_a_batch_is_counts_what_failed_in_it(openai: Zoo):
+    openai.desk.at_once = False
+    endpoint = endpoint_of(connect(openai, "judge"))
+    name = send_batch(endpoint, {"a": {"model": "m", "messages": [{"role": "user", "content": "?"}]}}, "tag")
+    openai.desk.batches[name]["request_counts"] = {"total": 5, "completed": 2, "failed": 1}
+
+    progress = look_at_batch(endpoint, name)
+
+    assert (progress.over, progress.done, progress.total) == (False, 3, 5)
+
+
 @pytest.mark.slow
 def test_batches_decide_what_single_questions_would_at_half_the_price(pilot: Pilot, zoo: Zoo):
     judging_round = start(pilot, zoo)
@@ -131,7 +184,8 @@ def test_a_batch_whose_maker_died_before_it_was_told_is_found_and_not_sent_again
     batching.work_on_batch(batch.pk)
     batch.refresh_from_db()
     assert (batch.service_id, batch.state, "500" in batch.reason) == ("", OPEN, True)
-    openai.desk.batches["of others"] = {**openai.desk.batches["batch-0"], "id": "of others", "metadata": None}
+    others = {"id": "of others", "metadata": {"studio_batch": "1"}}
+    openai.desk.batches["of others"] = openai.desk.batches["batch-0"] | others
     work(judging_round)
 
     assert set(judging_round.judgings.values_list("state", flat=True)) == {"finished"}

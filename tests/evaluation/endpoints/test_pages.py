@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 from datetime import timedelta
 from decimal import Decimal
@@ -24,7 +25,7 @@ from evaluation.llm.parameters import LENGTHS
 from evaluation.llm.stored_keys import SECRET_VARIABLE
 from evaluation.model_access import endpoint_of
 from evaluation.models import EndpointTest, ModelEndpoint
-from evaluation.models.endpoints import PRICES
+from evaluation.models.endpoints import PRICES, freeze_endpoint, thaw_endpoint
 from studio.models import Role
 from tests.evaluation.builders import endpoint
 from tests.evaluation.endpoints.service import Body, Service, serving
@@ -516,6 +517,24 @@ def test_effort_where_it_has_no_effect_is_refused_beside_its_field(staff: Client
     ).content.decode()
 
     assert "Effort has no effect at this address" in page
+
+
+def test_what_two_workers_learn_of_a_model_is_kept_together_and_known_to_the_next(monkeypatch: pytest.MonkeyPatch):
+    row = endpoint("shared", base_url="https://models.example/v1", model="m", scripted=False)
+    one = endpoint_of(row)
+    monkeypatch.setattr(os, "getpid", lambda: -1)  # as in another process
+    two = endpoint_of(row)
+
+    one.learned.learn({"temperature": 1}, "temperature is not supported")
+    two.learned.learn({"max_tokens": 9}, "Unknown parameter: 'max_tokens'.")
+    two.learned.learn({"response_format": {"type": "json_schema"}}, "response_format is not supported")
+
+    known = {"dropped": ["temperature"], "renamed": {"max_tokens": "max_completion_tokens"}, "json": "json_object"}
+    now = ModelEndpoint.objects.get(pk=row.pk)
+    assert learned_facts(now) == known
+    for process in (-1, -2):
+        monkeypatch.setattr(os, "getpid", lambda: process)  # noqa: B023
+        assert endpoint_of(thaw_endpoint(now, freeze_endpoint(row))).learned.facts == known
 
 
 def test_what_a_pilot_learns_of_the_model_that_a_row_once_was_is_not_kept_with_the_row():

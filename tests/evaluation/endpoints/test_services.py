@@ -42,3 +42,20 @@ def test_user_and_judge_of_the_paper_are_offered():
 
     assert (service.api, PAPER_SEAT["effort"], PAPER_SEAT["params"]) == ("responses", "none", {"temperature": 0})
     assert list_price(service.base_url, PAPER_SEAT["model"]) is not None
+
+
+@pytest.mark.parametrize(
+    ("slug", "params"),
+    [
+        ("openrouter", {"provider": {"require_parameters": True, "allow_fallbacks": False}}),
+        ("minimax", {"reasoning_split": True}),
+        ("ark", {"max_completion_tokens": 32768}),
+        ("groq", {"reasoning_format": "parsed"}),
+    ],
+)
+def test_a_service_that_hides_thoughts_cuts_answers_or_changes_hosts_unasked_is_told_not_to(
+    slug: str, params: dict[str, object]
+):
+    """As docs/services.md says of each."""
+    assert BY_SLUG[slug].params == params
+    assert {service.slug for service in SERVICES if service.params} == {"openrouter", "minimax", "ark", "groq"}

@@ -11,7 +11,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,16 @@ from evaluation.llm import (
     EndpointError,
     EndpointLimits,
     EndpointTimeoutError,
+    Lane,
     ModelClient,
     Policy,
+    RateLimitError,
     RetryPolicy,
     TruncatedAnswerError,
     UnreadableAnswerError,
 )
 from evaluation.llm.connections import CLIENTS, Watch, client_of
+from evaluation.llm.slots import LocalSlots
 from studio.domain import hosts
 from tests.evaluation.conftest import LOCAL
 
@@ -260,6 +263,24 @@ def test_an_answer_that_is_not_streamed_has_to_be_whole_within_the_timeout():
     limits = EndpointLimits(0.3, whole_seconds=20)
     with serving(trickling, limits=limits) as (_, ask), pytest.raises(EndpointTimeoutError, match=r"within 0\.3 sec"):
         ask()
+
+
+@pytest.mark.parametrize(("told", "held"), [("30", 30), ("", 1), ("99999", 600)])
+def test_an_endpoint_that_limits_its_rate_is_left_alone_by_all_as_long_as_it_says(told: str, held: float):
+    class Noted(LocalSlots):
+        def hold(self, place: str, seconds: float) -> None:
+            holds.append((place, seconds))
+
+    holds: list[tuple[str, float]] = []
+    head = f"Retry-After: {told}\r\n" if told else ""
+    answer = f"HTTP/1.1 429 Too Many Requests\r\n{head}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{{}}"
+    server = Server([lambda send: send(answer.encode())])
+    endpoint = Endpoint("m", f"http://127.0.0.1:{server.port}/v1", "m", policy=LOCAL)
+
+    with closing(server), pytest.raises(RateLimitError):
+        ModelClient(endpoint, retry_policy=RetryPolicy(attempts=1), lane=Lane(Noted())).complete(HELLO)
+
+    assert holds == [(endpoint.place, held)]
 
 
 def test_keep_alive_does_not_keep_an_answer_from_its_limit():

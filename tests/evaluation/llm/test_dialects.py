@@ -11,8 +11,7 @@ from django.conf import settings
 from evaluation.llm import Endpoint, ModelClient
 from evaluation.llm.dialects import DIALECTS, dialect_of, effort_params, messages_for, origin_of, request_fields
 from evaluation.llm.responses import responses_request
-from tests.evaluation.conftest import LOCAL
-from tests.evaluation.stub_model import StubModel
+from tests.evaluation.llm.test_client import Notebook
 
 CALL = {
     "id": "call_1",
@@ -176,16 +175,37 @@ def test_caches_are_marked_only_where_a_service_bills_them():
     assert "cache_control" not in str(messages_for(DIALECTS["litellm"], ORIGIN, conversation(), "gpt-5.4"))
 
 
-def test_effort_and_parameters_are_part_of_what_a_call_is_known_by(stub: StubModel):
-    hashes = {
-        ModelClient(Endpoint("m", stub.base_url, "m", effort=effort, api=api, policy=LOCAL))
-        .complete([{"role": "user", "content": "?"}])
-        .request_hash
-        for effort in ("", "low", "high")
-        for api in ("chat",)
-    }
+def test_caches_are_marked_after_the_last_part_of_a_message_and_not_where_there_is_none():
+    mark = {"cache_control": {"type": "ephemeral"}}
+    text, picture = {"type": "text", "text": "?"}, {"type": "image_url", "image_url": {"url": "data:x"}}
+    asked = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": [text, picture]}]
 
-    assert len(hashes) == 3
+    first, last = messages_for(DIALECTS["qwen"], ORIGIN, asked, "qwen3.8-max")
+
+    assert first["content"] == [{"type": "text", "text": "Be brief.", **mark}]
+    assert last["content"] == [text, {**picture, **mark}]
+    empty = {"role": "tool", "tool_call_id": "call_1", "content": ""}
+    assert messages_for(DIALECTS["qwen"], ORIGIN, [*asked, empty], "qwen3.8-max")[-1] == empty
+    assert request_fields(DIALECTS["openrouter"], "Anthropic/Claude-Opus-5") == mark
+
+
+def test_effort_api_and_parameters_are_part_of_what_a_call_is_known_by():
+    class Record(Notebook):
+        def lookup(self, request_hash: str) -> Any:
+            hashes.append(request_hash)
+            return {"choices": [{"message": {"content": "One."}}]}
+
+    hashes: list[str] = []
+    variants: tuple[dict[str, Any], ...] = (
+        *({"effort": effort} for effort in ("", "low", "high")),
+        {"api": "responses"},
+        *({"params": {"temperature": temperature}} for temperature in (0, 1)),
+    )
+    for fields in variants:
+        client = ModelClient(Endpoint("m", "https://models.example/v1", "m", **fields), recorder=Record())
+        client.complete([{"role": "user", "content": "?"}])
+
+    assert len(set(hashes)) == len(variants) == 6
 
 
 def test_responses_get_their_items_back_in_order_and_others_as_text():

@@ -18,6 +18,7 @@ from evaluation.llm import (
     ServerError,
 )
 from evaluation.llm.failures import Asked, Problem, failure_of, read_failure
+from evaluation.llm.sending import failed_in
 
 ASKED = Asked("m", "large", "sk-secret-42424242")
 
@@ -135,3 +136,23 @@ def test_failure_in_the_body_of_a_200_is_sorted_by_its_code(body: Any, kind: typ
     problem = Problem.of(body)
 
     assert type(failure_of(ASKED, problem.status, {}, problem)) is kind
+
+
+HALF = {"message": {"content": "The fee"}}
+BROKEN = {"code": 502, "message": "Provider disconnected"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed"),
+    [
+        ({"choices": [{**HALF, "finish_reason": "error"}]}, True),
+        ({"choices": [{"message": {"content": ""}, "error": BROKEN}]}, True),
+        ({"choices": [{**HALF, "error": BROKEN, "finish_reason": "stop"}]}, False),  # a complaint beside a whole answer
+        ({"error": BROKEN}, True),
+        ({"status": "failed", "error": BROKEN, "output": [{"type": "reasoning"}]}, True),
+        ({"choices": None, "base_resp": {"status_code": 1004, "status_msg": "login fail"}}, True),
+        ({"choices": [{**HALF, "finish_reason": "stop"}], "base_resp": {"status_code": 0}}, False),
+    ],
+)
+def test_an_answer_that_failed_after_it_began_is_told_from_one_that_is_whole(answer: dict[str, Any], failed: bool):
+    assert (failed_in(answer) is not None) is failed

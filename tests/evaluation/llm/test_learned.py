@@ -78,6 +78,28 @@ def test_learned_facts_change_the_request_and_nothing_that_it_does_not_name():
     assert Learned(facts).adapt({"tool_choice": "none"}) == {"tool_choice": "none"}
 
 
+@pytest.mark.parametrize(
+    ("refused", "fact", "kept"),
+    [
+        ("auto", "tool_choice", []),
+        ("none", "tool_choice", []),
+        ("required", "forced tool_choice", ["auto", "none"]),
+        ({"type": "function", "function": {"name": "f"}}, "forced tool_choice", ["auto", "none"]),
+    ],
+    ids=["auto", "none", "required", "one tool"],
+)
+def test_a_service_that_refuses_to_be_forced_to_a_tool_still_gets_the_choices_that_force_none(
+    refused: Any, fact: str, kept: list[str]
+):
+    learned = Learned()
+
+    learned.learn({**BODY, "tool_choice": refused}, "This model does not support this tool_choice.")
+
+    assert learned.facts == {"dropped": [fact]}
+    sent = [learned.adapt({**BODY, "tool_choice": choice}) for choice in ("auto", "none", "required", refused)]
+    assert [body["tool_choice"] for body in sent if "tool_choice" in body] == kept
+
+
 def test_json_mode_is_weakened_step_by_step():
     learned = Learned()
     for _ in range(3):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -123,6 +124,35 @@ def test_two_calls_at_once_stay_two_however_they_are_numbered(numbers: tuple[int
 )
 def test_fields_of_a_service_arrive_whole(pieces: list[dict[str, Any]], whole: dict[str, Any]):
     assert message_of(*pieces) == {"role": "assistant", "content": "", **whole}
+
+
+def begins(event: object) -> bool:
+    """Whether the answer begins with it, as the first of its stream."""
+    begun: list[bool] = []
+    with suppress(TruncatedAnswerError):
+        assemble([event, event], lambda: begun.append(True))
+    return begun == [True]
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        (delta(content="I"), True),
+        (delta(reasoning_content="I"), True),
+        (delta(reasoning="I"), True),
+        (delta(tool_calls=[{"index": 0, "id": "a", "function": {"name": "list_dir", "arguments": ""}}]), True),
+        ({"type": "response.output_text.delta", "delta": "I"}, True),
+        (delta(role="assistant", content=""), False),
+        (delta(content=None, reasoning_content="", tool_calls=[]), False),
+        ({"choices": [], "usage": {"prompt_tokens": 7}}, False),
+        ({"type": "response.output_text.delta", "delta": ""}, False),
+        ({"type": "response.created", "response": {}}, False),
+    ],
+)
+def test_an_answer_begins_once_with_its_first_words_thoughts_or_calls_and_not_with_an_empty_piece(
+    event: object, expected: bool
+):
+    assert begins(event) is expected
 
 
 def test_chunk_without_choices_brings_the_usage():

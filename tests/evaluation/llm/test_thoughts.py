@@ -15,6 +15,7 @@ from evaluation.llm.thoughts import read_message, said_in, split_thoughts
         ("<mm:think>Hm.</mm:think>Yes.", "Hm.", "Yes."),
         ("◁think▷Hm.◁/think▷Yes.", "Hm.", "Yes."),
         ("<THINK>Hm.</think>Yes.", "Hm.", "Yes."),
+        ("<thinking>Hm. </think> is a tag.</thinking>Yes.", "Hm. </think> is a tag.", "Yes."),
         ("<think>İİİ</think>Yes.", "İİİ", "Yes."),  # longer in small letters
         ("Hm.\n</think>\n\nYes.", "Hm.", "Yes."),  # the opening stood in the prompt
         ("<think>It never", "It never", ""),
@@ -46,6 +47,10 @@ def test_thoughts_are_split_off_where_they_open_the_answer_and_stay_text_elsewhe
 def test_thoughts_are_read_from_where_a_service_puts_them(message: dict[str, Any]):
     assert read_message(message) == ("Hm.", "Yes.")
     assert said_in(message) == "Yes."
+
+
+def test_thoughts_in_a_field_and_those_that_open_the_answer_are_both_kept():
+    assert read_message({"content": "<think>Well.</think>Yes.", "reasoning_content": "Hm."}) == ("Hm.\n\nWell.", "Yes.")
 
 
 def test_encrypted_thoughts_are_not_read():

@@ -73,6 +73,21 @@ def test_effort_is_part_of_names_and_of_what_may_stand_side_by_side(stub: StubMo
         pilot_of(pilot.benchmark, agent=model, user_model=model, judge=model, mode="changed", base=pilot)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"effort": "high"}, {"params": {"temperature": 1}}, {"dialect": "glm"}, {"api": "responses"}],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_model_that_is_asked_in_another_way_takes_over_no_sessions(stub: StubModel, change: dict[str, object]):
+    pilot = start(stub, task("a"))
+    Pilot.objects.filter(pk=pilot.pk).update(state=Pilot.State.CANCELLED)
+    ModelEndpoint.objects.filter(pk=pilot.agent_id).update(**change)
+    seats = {role: ModelEndpoint.objects.get(pk=pilot.agent_id) for role in ("agent", "user_model", "judge")}
+
+    with pytest.raises(OptionsError, match="take the same, unchanged"):
+        pilot_of(pilot.benchmark, **seats, mode="changed", base=pilot)
+
+
 def test_what_the_judge_refused_is_recorded_with_the_pilot(stub: StubModel, client: Client):
     def picky(body: dict) -> str | tuple[int, str]:
         if "temperature" in body:
