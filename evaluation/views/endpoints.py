@@ -201,6 +201,7 @@ def _list(request: SignedInRequest) -> HttpResponse:
         "rows": _with_tests(shared),
         "of_benchmarks": [row for row in rows if row.benchmark_id is not None],
         "only_scripted": all(row.scripted for row in shared),
+        "owned": benchmarks_allowing(request.user, "manage"),
     }
     return render(request, "evaluation/endpoints/list.html", context)
 

@@ -63,6 +63,16 @@ def connect(client: Client, **changes: object) -> Any:
     return client.post("/benchmarks/bakers/models/new/?service=other", entry(**changes))
 
 
+def test_who_owns_a_benchmark_is_led_from_the_settings_to_where_they_connect_a_model(
+    owner: Client, benchmark: Benchmark
+):
+    link = '<a href="/benchmarks/bakers/models/new/">Connect a model for '
+    author = client_of(member(benchmark, Role.AUTHOR))
+    pages = [client.get("/settings/models/").content.decode() for client in (owner, author)]
+
+    assert [link in page for page in pages] == [True, False]
+
+
 def test_owner_connects_a_model_whose_key_is_encrypted_and_never_shown(owner: Client, benchmark: Benchmark):
     assert connect(owner).status_code == 302
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.engine.folder import FolderStore
+from evaluation.engine.folder import FolderStore, read_session
 from evaluation.runner.command import main
 from evaluation.runner.results import held, read_results
 from tests.evaluation.builders import intents, rubric, task
@@ -111,6 +111,23 @@ def test_results_tell_what_answered_and_how_often_an_answer_was_none(
     assert "m-2026-11 · fp_1 · Elsewhere" in told["answered_by"]
     main(["score", str(tmp_path / "out")])
     assert "Answers of the agent’s model" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("key")
+def test_thoughts_stand_with_their_turn_in_the_results_and_no_judge_or_score_has_them(
+    pack: Path, stub: StubModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    stub.agent = lambda body: {"role": "assistant", "content": "Done.", "reasoning_content": "Mizzenmast."}
+    main(command(pack, stub, tmp_path / "out", "--persona", "clerk", "--task", "c"))
+
+    [folder] = {path.parent for path in (tmp_path / "out").rglob("session.jsonl")}
+    thoughts = [thought.text for turn in read_session(folder).turns for thought in turn.taken.reply.thoughts]
+    assert set(thoughts) == {"Mizzenmast."}
+    others = [body for body in stub.bodies if kind_of(body) != "agent"]
+    assert others and "Mizzenmast" not in str(others)
+    capsys.readouterr()
+    main(["score", str(tmp_path / "out"), "--json"])
+    assert "Mizzenmast" not in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("key")
