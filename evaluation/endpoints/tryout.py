@@ -188,7 +188,8 @@ class Tryout:
             advice = "Choose another model for users and judges."
         except EndpointError as error:
             outcome = "fails" if needed else "note"
-            word, advice = WORDS[type(error).__name__]
+            word, usual = WORDS[type(error).__name__]
+            advice = error.advice or usual
             detail = str(error)
         except (InfrastructureError, ValueError) as error:
             outcome, word, advice, detail = "fails", "not usable", NOT_USABLE, str(error)

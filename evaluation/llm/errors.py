@@ -19,6 +19,8 @@ class EndpointError(InfrastructureError):
 
     ending = ""
     """How a call ended that failed so, if that is counted."""
+    advice = ""
+    """What to set, where the service said it."""
 
 
 class RateLimitError(EndpointError):

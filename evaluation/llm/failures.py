@@ -54,7 +54,7 @@ _UNUSABLE_CODES = {"tool_use_failed"}
 _STATUS_OF_CODE = {"1002": 429, "1302": 429, "1303": 429, "1305": 429, "1004": 401, "2013": 400}
 """MiniMax's and GLM's own codes, in the body of a 200."""
 _NEEDS_RESPONSES = re.compile(r"tools with reasoning_effort are not supported|use (the )?/?v1/responses", re.I)
-RESPONSES_ADVICE = " Set the model's API to Responses."
+RESPONSES_ADVICE = "Set the model's API to Responses."
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,9 @@ def failure_of(asked: Asked, status: int, headers: Mapping[str, str], problem: P
         wait = retry_after(headers)
         return ServerError(f"{name} failed with status {status}", detail=detail, retry_after=wait)
     advice = RESPONSES_ADVICE if _NEEDS_RESPONSES.search(message) else ""
-    refused = RequestRejectedError(f"{name} refused the request with status {status}", detail=detail + advice)
+    told = f"{detail} {advice}".rstrip()
+    refused = RequestRejectedError(f"{name} refused the request with status {status}", detail=told)
+    refused.advice = advice
     refused.complaint = f"{problem.param} {message}"
     return refused
 

@@ -71,5 +71,5 @@ def test_chat_completions_of_newer_openai_models_fail_with_what_to_set(monkeypat
         endpoint = Endpoint("newer", zoo.url(), service.model, "ZOO_API_KEY", dialect="openai", policy=LOCAL)
         lines = {line.name: line for line in Tryout(ModelClient(endpoint)).lines()}
 
-    assert lines["tools"].outcome == "fails"
+    assert (lines["tools"].outcome, lines["tools"].advice) == ("fails", "Set the model's API to Responses.")
     assert "Set the model's API to Responses" in lines["tools"].detail
