@@ -200,7 +200,7 @@ def _list(request: SignedInRequest) -> HttpResponse:
     context = {
         "rows": _with_tests(shared),
         "of_benchmarks": [row for row in rows if row.benchmark_id is not None],
-        "only_scripted": all(row.scripted for row in shared),
+        "only_scripted": all(row.scripted for row in rows),
         "owned": benchmarks_allowing(request.user, "manage"),
     }
     return render(request, "evaluation/endpoints/list.html", context)
