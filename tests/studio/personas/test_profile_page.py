@@ -137,5 +137,8 @@ def test_preview_shows_the_chosen_task_to_members_only(project):
 
     assert "Bread, please." in client.get(behaviour).content.decode()
     assert "&lt;b&gt;Rolls&lt;/b&gt;, please." in client.get(f"{behaviour}?task={two.pk}").content.decode()
-    assert client.get(f"{behaviour}?task=%00").status_code == 200
+    assert (client.get(f"{behaviour}?task=%00").status_code, client.get(f"{behaviour}?task=x").status_code) == (
+        400,
+        200,
+    )
     assert stranger.get(behaviour).status_code == 404
