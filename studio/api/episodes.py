@@ -29,6 +29,7 @@ class BoardSerializer(serializers.Serializer[Any]):
     groups = serializers.DictField(child=serializers.CharField(), help_text="Group by task; empty if none.")
     needs = serializers.DictField(child=NeedSerializer(many=True), help_text="Dependencies by task.")
     carries_over = serializers.DictField(child=serializers.CharField(), help_text="What carries over, by group.")
+    splits = serializers.DictField(child=serializers.CharField(), help_text="Split by task; others are public.")
 
 
 def _text_field(help_text: str, max_length: int = 200) -> serializers.CharField:
@@ -51,6 +52,7 @@ class BoardStepSerializer(serializers.Serializer[Any]):
     group = _text_field("The group, for group operations.")
     name = _text_field("The new name; for merge_group, the other group.")
     carries_over = _text_field("What carries over.", 5_000)
+    split = _text_field("The split, for split: public, validation or held_out.")
     seen = _text_field("The arrangement the step is based on; empty: the current one.")
     sure = serializers.BooleanField(default=False, help_text="Proceed even if approvals are withdrawn.")
 
@@ -92,6 +94,7 @@ class BoardDetail(APIView):
             group=data["group"],
             name=data["name"],
             carries_over=data["carries_over"],
+            split=data["split"],
         )
         try:
             made = moves.make_move(persona.pk, move, by=user, seen=seen, confirmed=sure)
@@ -117,6 +120,7 @@ def _board(persona: Persona) -> dict[str, Any]:
             if dependencies
         },
         "carries_over": current.group_notes_in_use(),
+        "splits": dict(current.splits),
     }
 
 

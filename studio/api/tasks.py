@@ -37,7 +37,7 @@ class TaskSerializer(serializers.ModelSerializer[Task]):
 
     class Meta:
         model = Task
-        fields = ["id", "persona", "task_id", "title", "position", "state", "version", "updated_at"]
+        fields = ["id", "persona", "task_id", "title", "position", "split", "state", "version", "updated_at"]
 
 
 class ListedTaskSerializer(TaskSerializer):

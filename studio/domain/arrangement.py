@@ -7,7 +7,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from studio.domain.episode import EpisodeSpec, GroupSpec
+from studio.domain.episode import EpisodeSpec, GroupSpec, Split, with_split
+from studio.domain.plan import PlacedTask
+from studio.domain.splits import why_cut
 from studio.domain.task import Dependency, TaskSpec
 
 LONGEST_NAME = 200
@@ -30,6 +32,8 @@ class Arrangement:
     dependencies: Mapping[str, tuple[Dependency, ...]]
     group_notes: Mapping[str, str]
     """What a group carries over, by group name."""
+    splits: Mapping[str, Split]
+    """By task id, without public tasks."""
 
     @property
     def unplaced(self) -> list[str]:
@@ -40,7 +44,7 @@ class Arrangement:
         dependencies = {
             task_id: [entry.to_json() for entry in entries] for task_id, entries in self.dependencies.items() if entries
         }
-        content = [self.order, dict(self.groups), dependencies, self.group_notes_in_use()]
+        content = [self.order, dict(self.groups), dependencies, self.group_notes_in_use(), dict(self.splits)]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
 
     def group_notes_in_use(self) -> dict[str, str]:
@@ -55,6 +59,7 @@ def arrangement_of(episode: EpisodeSpec) -> Arrangement:
         groups={task.task_id: task.group for task in everything},
         dependencies={task.task_id: task.depends_on for task in everything},
         group_notes={group.name: group.carries_over for group in episode.groups},
+        splits=episode.splits,
     )
 
 
@@ -72,12 +77,14 @@ def apply_arrangement(episode: EpisodeSpec, arrangement: Arrangement) -> Episode
             "groups": tuple(
                 GroupSpec(name=name, carries_over=note) for name, note in arrangement.group_notes_in_use().items()
             ),
+            "splits": dict(arrangement.splits),
         }
     )
 
 
 def validate_arrangement(arrangement: Arrangement, tasks: Mapping[str, TaskSpec], moved: Sequence[str] = ()) -> None:
-    """Raise ArrangementError if a task would not run after its dependencies; a task in ``moved`` is named first."""
+    """Raise ArrangementError if a task would not run after its dependencies, or a group be cut by splits; a task in
+    ``moved`` is named first."""
     positions = {task_id: position for position, task_id in enumerate(arrangement.order, 1)}
     broken = [
         (task_id, need)
@@ -86,6 +93,13 @@ def validate_arrangement(arrangement: Arrangement, tasks: Mapping[str, TaskSpec]
         if task_id not in positions or positions.get(need.task_id, len(positions) + 1) >= positions[task_id]
     ]
     if not broken:
+        placed = (
+            PlacedTask(task_id, tuple(need.task_id for need in arrangement.dependencies[task_id]), group.strip())
+            for task_id, group in arrangement.groups.items()
+        )
+        names = {task_id: _title(task) for task_id, task in tasks.items()}
+        if problem := why_cut(placed, arrangement.splits, names):
+            raise ArrangementError(problem, moved[0] if moved else "")
         return
     task_id, need = min(broken, key=lambda pair: (pair[0] not in moved, pair[1].task_id not in moved))
     about = f" ({_shorten(need.carries_over)})" if need.carries_over.strip() else ""
@@ -171,6 +185,11 @@ def describe_group(current: Arrangement, name: str, note: str) -> Arrangement:
     if not name or name not in current.groups.values():
         raise ArrangementError(f"The group “{_shorten(name)}” no longer exists.")
     return replace(current, group_notes={**current.group_notes, name: note.strip()})
+
+
+def assign_split(current: Arrangement, chosen: Sequence[str], split: Split) -> Arrangement:
+    _validate_selection(chosen)
+    return replace(current, splits=with_split(current.splits, dict.fromkeys(chosen, split)))
 
 
 def add_dependency(current: Arrangement, task_id: str, other: str, carries_over: str) -> Arrangement:

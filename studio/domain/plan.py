@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from studio.domain.base import Spec
 from studio.domain.dependencies import connected_components
 from studio.domain.episode import EpisodeSpec
+from studio.domain.task import TaskSpec
 
 GapKind = Literal["sessions", "groups", "group-size", "standalone", "signals"]
 
@@ -92,15 +93,12 @@ class Gap:
 
 
 def episode_shape(episode: EpisodeSpec) -> EpisodeShape:
-    return shape_of_tasks(
-        PlacedTask(
-            task.task_id,
-            tuple(dependency.task_id for dependency in task.depends_on),
-            task.group.strip(),
-            task.trigger.kind != "user_message",
-        )
-        for task in episode.tasks
-    )
+    return shape_of_tasks(map(placed_task, episode.tasks))
+
+
+def placed_task(task: TaskSpec) -> PlacedTask:
+    needs = tuple(dependency.task_id for dependency in task.depends_on)
+    return PlacedTask(task.task_id, needs, task.group.strip(), task.trigger.kind != "user_message")
 
 
 def shape_of_tasks(tasks: Iterable[PlacedTask]) -> EpisodeShape:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from studio.domain.base import JsonDict
-from studio.domain.episode import EpisodeSpec, GroupSpec
+from studio.domain.episode import EpisodeSpec, GroupSpec, Split, with_split
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Persona, PersonaRevision, Revision, Task
@@ -24,12 +24,14 @@ def load_episodes(personas: Iterable[Persona], *, with_tasks: bool = True) -> di
     keys = [persona.pk for persona in personas]
     placed: dict[int, list[TaskSpec]] = {key: [] for key in keys}
     unplaced: dict[int, list[TaskSpec]] = {key: [] for key in keys}
+    splits: dict[int, dict[str, str]] = {key: {} for key in keys}
     if with_tasks:
         rows = Task.objects.filter(persona__in=keys).order_by("position", "task_id")
-        for key, position, spec in rows.values_list("persona_id", "position", "spec"):
+        for key, position, split, spec in rows.values_list("persona_id", "position", "split", "spec"):
             (unplaced if position is None else placed)[key].append(TaskSpec.model_validate(spec))
+            splits[key][spec["task_id"]] = split
     loaded = {
-        key: _episode(spec, header, placed[key], unplaced[key])
+        key: _episode(spec, {**header, "splits": splits[key]}, placed[key], unplaced[key])
         for key, spec, header in Persona.objects.filter(pk__in=keys).values_list("pk", "spec", "episode")
     }
     return {key: loaded[key] for key in keys}
@@ -52,6 +54,8 @@ def frozen_episode(persona: PersonaRevision, tasks: Iterable[Revision]) -> Episo
 def _episode(spec: JsonDict, header: JsonDict, placed: Iterable[TaskSpec], unplaced: Iterable[TaskSpec]) -> EpisodeSpec:
     tasks, others = tuple(placed), tuple(sorted(unplaced, key=lambda task: task.task_id))
     named = {task.group for task in (*tasks, *others)}
+    splits = header.get("splits", {})
+    known = {task.task_id for task in (*tasks, *others)}
     return EpisodeSpec(
         episode_id=header.get("episode_id", ""),
         docker_image_id=header.get("docker_image_id", ""),
@@ -60,6 +64,7 @@ def _episode(spec: JsonDict, header: JsonDict, placed: Iterable[TaskSpec], unpla
         groups=tuple(
             GroupSpec(name=name, carries_over=text) for name, text in header.get("groups", {}).items() if name in named
         ),
+        splits=with_split({}, {name: Split(split) for name, split in splits.items() if name in known}),
         tasks=tasks,
         unplaced=others,
     )

@@ -83,14 +83,16 @@ def _revision(row: Persona, old: EpisodeSpec, new: EpisodeSpec, *, by: User | No
 
 def _place_tasks(pairs: Sequence[tuple[Persona, EpisodeSpec]]) -> None:
     positions = {(row.pk, task.task_id): position for row, spec in pairs for position, task in enumerate(spec.tasks, 1)}
+    episodes = {row.pk: spec for row, spec in pairs}
     moved = []
     rows = Task.objects.filter(persona__in=[row for row, _ in pairs])
-    for task in rows.only("pk", "task_id", "persona_id", "position"):
+    for task in rows.only("pk", "task_id", "persona_id", "position", "split"):
         position = positions.get((task.persona_id, task.task_id))
-        if position != task.position:
-            task.position = position
+        split = episodes[task.persona_id].split_of(task.task_id)
+        if (position, split) != (task.position, task.split):
+            task.position, task.split = position, split
             moved.append(task)
-    Task.objects.bulk_update(moved, ["position"], batch_size=BATCH)
+    Task.objects.bulk_update(moved, ["position", "split"], batch_size=BATCH)
 
 
 def _header(episode: EpisodeSpec) -> JsonDict:
@@ -100,6 +102,7 @@ def _header(episode: EpisodeSpec) -> JsonDict:
         "source": episode.source,
         "order": [task.task_id for task in episode.tasks],
         **({"groups": groups} if (groups := _groups(episode)) else {}),
+        **({"splits": dict(sorted(episode.splits.items()))} if episode.splits else {}),
     }
 
 

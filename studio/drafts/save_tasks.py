@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from django.utils import timezone
@@ -10,6 +10,9 @@ from django.utils import timezone
 from studio.domain.base import JsonDict, hash_of_text, text_of_document
 from studio.domain.changes import content_fields, differing_keys, save_summary
 from studio.domain.content import pieces_of
+from studio.domain.episode import Split
+from studio.domain.plan import PlacedTask
+from studio.domain.splits import why_cut
 from studio.domain.task import TaskSpec
 from studio.domain.uids import uid_of
 from studio.drafts.contents import refresh_contents
@@ -87,6 +90,7 @@ def _write(pairs: Sequence[tuple[Task, TaskSpec]], *, by: User | None) -> None:
     Task.objects.bulk_update([row for row, _ in pairs if row.pk], SAVED_FIELDS, batch_size=BATCH)
     Task.objects.bulk_create([row for row, _ in pairs if not row.pk], batch_size=BATCH)
     _validate_dependencies(pairs)
+    _validate_splits({row.persona_id for row, _ in pairs})
     refresh_contents({row.persona_id for row, _ in pairs}, by=by)
 
 
@@ -114,6 +118,17 @@ def _validate_dependencies(pairs: Sequence[tuple[Task, TaskSpec]]) -> None:
                     "choose an earlier task, or move one of the two.",
                     number,
                 )
+
+
+def _validate_splits(personas: Set[int]) -> None:
+    """The database refuses the same, without naming the group."""
+    rows = Task.objects.filter(persona__in=personas)
+    for persona in rows.exclude(split=Split.PUBLIC).order_by().values_list("persona", flat=True).distinct():
+        tasks = list(rows.filter(persona=persona).only("task_id", "title", "group", "needs", "split"))
+        placed = (PlacedTask(task.task_id, tuple(task.needs), task.group.strip()) for task in tasks)
+        splits = {task.task_id: Split(task.split) for task in tasks}
+        if problem := why_cut(placed, splits, {task.task_id: str(task) for task in tasks}):
+            raise DraftError("depends_on", problem)
 
 
 def canonical(spec: TaskSpec) -> TaskSpec:

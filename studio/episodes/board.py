@@ -83,6 +83,12 @@ class Board:
     def card(self, pk: int) -> Card | None:
         return next((card for card in (*self.cards, *self.unplaced) if card.task.pk == pk), None)
 
+    def together(self, card: Card) -> list[Card]:
+        """The card with those of its group: they are of one split."""
+        group = next((group.cards for group in self.groups if card in group.cards), [card])
+        named = [other for other in self.unplaced if card.task.group and other.task.group == card.task.group]
+        return [*group, *(other for other in named if other not in group)]
+
     def neighbours(self, card: Card) -> tuple[Card | None, Card | None]:
         cards = [*self.cards, *self.unplaced]
         index = cards.index(card)

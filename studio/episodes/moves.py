@@ -13,7 +13,7 @@ from studio.domain.arrangement import (
     arrangement_of,
     validate_arrangement,
 )
-from studio.domain.episode import EpisodeSpec
+from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.phrases import quoted_titles
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episode
@@ -28,7 +28,7 @@ from studio.models.transactions import atomic_with_retry
 END = "end"
 ACTIONS = (
     "move", "earlier", "later", "take_out", "swap", "group", "ungroup", "describe_group", "merge_group", "depend",
-    "stop_depending", "undo", "redo",
+    "stop_depending", "split", "undo", "redo",
 )  # fmt: skip
 
 
@@ -46,6 +46,7 @@ class Move:
     name: str = ""
     """The group's new name."""
     carries_over: str = ""
+    split: str = ""
 
 
 class BoardChangedError(Exception):
@@ -120,7 +121,8 @@ def make_move(persona_id: int, move: Move, *, by: User, seen: str = "", confirme
         persona=row, actor=by, kind=kind, summary=summary, digest_before=now.digest(), digest_after=wanted.digest(),
         before=before, after=after,
     )  # fmt: skip
-    return MoveResult(summary, concerned or tuple(before.get("groups", {}) or before.get("needs", {})))
+    parts = (before.get(name, {}) for name in ("groups", "needs", "splits"))
+    return MoveResult(summary, concerned or tuple(next(filter(None, parts), ())))
 
 
 def _arrangement_after(now: Arrangement, move: Move) -> Arrangement:
@@ -160,6 +162,10 @@ def _arrangement_after(now: Arrangement, move: Move) -> Arrangement:
             return arrangement.add_dependency(now, first, move.target, move.carries_over)
         case "stop_depending":
             return arrangement.remove_dependency(now, first, move.target)
+        case "split":
+            if move.split not in tuple(Split):
+                raise ArrangementError("Choose a split: public, validation or held-out.", first)
+            return arrangement.assign_split(now, move.tasks, Split(move.split))
     raise ArrangementError("Choose what to do.")
 
 
@@ -219,6 +225,7 @@ def describe_move(old: EpisodeSpec, now: Arrangement, move: Move) -> str:
         "depend": f"Described what {what} takes over from {other}."
         if any(need.task_id == move.target for need in now.dependencies.get(move.tasks[0] if move.tasks else "", ()))
         else f"Made {what} build on {other}.",
+        "split": f"Put {what} into the {move.split.replace('_', '-')} split.",
         "stop_depending": f"{what} no longer builds on {other}.",
     }[move.action]
 

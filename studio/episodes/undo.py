@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from studio.domain.arrangement import Arrangement
+from studio.domain.episode import Split, with_split
 from studio.domain.task import Dependency
 from studio.models import BoardMove, Persona, User
 
@@ -53,15 +54,20 @@ def differing_parts(arrangement: Arrangement, other: Arrangement) -> dict[str, A
     names = {**ours, **theirs}
     if carryovers := {name: ours.get(name, "") for name in names if ours.get(name) != theirs.get(name)}:
         parts["words"] = carryovers
+    moved = sorted(arrangement.splits.items() ^ other.splits.items())
+    if moved:
+        parts["splits"] = {task_id: arrangement.splits.get(task_id, Split.PUBLIC) for task_id, _ in moved}
     return parts
 
 
 def with_parts(now: Arrangement, parts: dict[str, Any]) -> Arrangement:
     needs = {key: tuple(map(Dependency.model_validate, needed)) for key, needed in parts.get("needs", {}).items()}
+    splits = {name: Split(text) for name, text in parts.get("splits", {}).items()}
     return replace(
         now,
         order=tuple(parts.get("order", now.order)),
         groups={**now.groups, **parts.get("groups", {})},
         dependencies={**now.dependencies, **needs},
         group_notes={**now.group_notes, **parts.get("words", {})},
+        splits=with_split(now.splits, splits),
     )

@@ -147,7 +147,12 @@ class ImportWriter:
             placed = [(task, position) for position, task in enumerate(spec.tasks, 1)]
             for task, position in (*placed, *((task, None) for task in spec.unplaced)):
                 if (key, task.task_id) not in rows:
-                    rows[(key, task.task_id)] = Task(persona=owners[key], task_id=task.task_id, position=position)
+                    rows[(key, task.task_id)] = Task(
+                        persona=owners[key],
+                        task_id=task.task_id,
+                        position=position,
+                        split=spec.split_of(task.task_id),
+                    )
         return rows
 
     def _origin_authors(self, pairs: Sequence[tuple[Task, TaskSpec]]) -> list[set[int]]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from studio.domain.base import FileRef
 from studio.domain.changes import changed_fields
-from studio.domain.episode import EpisodeSpec
+from studio.domain.episode import EpisodeSpec, Split, with_split
+from studio.domain.persona import PersonaSpec
 from studio.domain.problems import Problem
 from studio.domain.task import TaskSpec
 from studio.domain.tool_servers import FOLDER
@@ -14,10 +18,13 @@ from studio.imports.report import ImportReport
 
 def continue_from(imported: EpisodeSpec, stored: EpisodeSpec, report: ImportReport) -> EpisodeSpec:
     """Intents get their stored ids, tasks missing from the files stay outside the episode with a warning, and a draft
-    written here is not changed by its own export."""
+    written here is not changed by its own export. No task becomes more open than it is, and files of some splits leave
+    the tasks of others where they are."""
     known = {task.task_id: task for task in (*stored.tasks, *stored.unplaced)}
     names = {task.task_id for task in (*imported.tasks, *imported.unplaced)}
-    missing = [task for name, task in sorted(known.items()) if name not in names]
+    brought = {imported.split_of(name) for name in names}
+    kept = [task for task in stored.tasks if task.task_id not in names and stored.split_of(task.task_id) not in brought]
+    missing = [task for name, task in sorted(known.items()) if name not in names and task not in kept]
     for task in missing:
         report.warnings.append(
             Problem(
@@ -26,7 +33,20 @@ def continue_from(imported: EpisodeSpec, stored: EpisodeSpec, report: ImportRepo
                 fix="It stays as a draft outside the episode; retire it if it is no longer needed.",
             )
         )
-    persona = imported.persona
+    persona, groups = imported.persona, imported.groups
+    if kept:
+        persona = _with_files_of(stored.persona, persona)
+        named = {group.name for group in groups}
+        groups = (*groups, *(group for group in stored.groups if group.name not in named))
+    splits = {name: max(imported.split_of(name), stored.split_of(name), key=list(Split).index) for name in names}
+    for name in sorted(name for name in names if splits[name] != imported.split_of(name)):
+        report.warnings.append(
+            Problem(
+                file=f"{persona.user_id}/episode.yaml",
+                message=f"“{name}” is {stored.split_of(name).label} here and {imported.split_of(name).label} there.",
+                fix="It stays as it is here; change its split on the episode’s board.",
+            )
+        )
 
     def next_version(task: TaskSpec) -> TaskSpec:
         old = known.get(task.task_id)
@@ -38,19 +58,50 @@ def continue_from(imported: EpisodeSpec, stored: EpisodeSpec, report: ImportRepo
         plain = {"profile_source": {}, "tools_source": stored.persona.tools_source}
         if not changed_fields(persona.model_copy(update=plain), stored.persona):
             persona = stored.persona
-    same_order = [task.task_id for task in imported.tasks] == [task.task_id for task in stored.tasks]
+    same_order = [task.task_id for task in imported.tasks] == [
+        task.task_id for task in stored.tasks if task not in kept
+    ]
     native = not stored.source and bool(stored.tasks) and same_order
     return imported.model_copy(
         update={
             "persona": persona,
+            "groups": groups,
             "source": {} if native else imported.source,
-            "tasks": tuple(map(next_version, imported.tasks)),
+            "tasks": _with_kept(tuple(map(next_version, imported.tasks)), stored.tasks, kept),
+            "splits": with_split(stored.splits, splits),
             "unplaced": (
                 *map(next_version, imported.unplaced),
                 *(task.model_copy(update={"depends_on": ()}) for task in missing),
             ),
         }
     )
+
+
+def _with_files_of(stored: PersonaSpec, imported: PersonaSpec) -> PersonaSpec:
+    """Also with the files that ``imported`` has not: those of a split have only what its tasks reach."""
+
+    def both(name: str, identity: str) -> tuple[Any, ...]:
+        rows = {getattr(row, identity): row for spec in (stored, imported) for row in getattr(spec, name)}
+        return tuple(rows[key] for key in sorted(rows))
+
+    return imported.model_copy(
+        update={"files": both("files", "path"), "scripts": both("scripts", "path"), "skills": both("skills", "name")}
+    )
+
+
+def _with_kept(
+    imported: tuple[TaskSpec, ...], stored: Sequence[TaskSpec], kept: Sequence[TaskSpec]
+) -> tuple[TaskSpec, ...]:
+    """Each kept task behind the one that it follows."""
+    order = list(imported)
+    at = 0
+    for task in stored:
+        if task in kept:
+            order.insert(at, task)
+            at += 1
+        else:
+            at = next((place for place, each in enumerate(order, 1) if each.task_id == task.task_id), at)
+    return tuple(order)
 
 
 def keep_servers(imported: EpisodeSpec, stored: EpisodeSpec, report: ImportReport) -> EpisodeSpec:

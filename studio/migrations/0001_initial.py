@@ -8,6 +8,7 @@ import django.db.models.expressions
 import django.db.models.functions.text
 import django.db.models.lookups
 import django.utils.timezone
+import studio.domain.episode
 import studio.models.fields
 import uuid
 from django.conf import settings
@@ -28,6 +29,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('position', models.PositiveIntegerField(blank=True, null=True)),
+                ('split', models.CharField(choices=[('public', 'public'), ('validation', 'validation'), ('held_out', 'held-out')], default='public', max_length=10)),
                 ('state', models.CharField(choices=[('draft', 'Draft'), ('in_review', 'In review'), ('changes_requested', 'Changes requested'), ('approved', 'Approved'), ('released', 'Released'), ('retired', 'Retired')], default='draft', max_length=20)),
                 ('version', models.PositiveIntegerField(default=0)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -621,6 +623,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='task',
             constraint=models.CheckConstraint(condition=models.Q(('state__in', ['draft', 'in_review', 'changes_requested', 'approved', 'released', 'retired'])), name='task_state_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='task',
+            constraint=models.CheckConstraint(condition=models.Q(('split__in', [studio.domain.episode.Split['PUBLIC'], studio.domain.episode.Split['VALIDATION'], studio.domain.episode.Split['HELD_OUT']])), name='task_split_known'),
         ),
         migrations.AddConstraint(
             model_name='task',

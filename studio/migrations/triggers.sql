@@ -158,6 +158,26 @@ BEGIN
   RETURN NULL;
 END $$;
 
+-- Tasks that build on each other, or are of one named group, are of one split. Looks at how they stand at the end of
+-- the transaction.
+CREATE FUNCTION check_split() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  bad record;
+BEGIN
+  SELECT one.task_id AS task, other.task_id AS other INTO bad
+    FROM studio_task one
+    JOIN studio_task other ON other.persona_id = one.persona_id AND other.split <> one.split
+     AND (other.task_id = ANY (one.needs) OR one.task_id = ANY (other.needs)
+          OR btrim(one."group") <> '' AND btrim(one."group") = btrim(other."group"))
+   WHERE one.id = NEW.id
+   LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'task % and % belong together, and are of different splits', bad.task, bad.other
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'split_keeps_groups';
+  END IF;
+  RETURN NULL;
+END $$;
+
 CREATE FUNCTION check_review() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF NEW.decision IN ('approved', 'approved_elsewhere')
@@ -279,6 +299,14 @@ CREATE CONSTRAINT TRIGGER task_order_keeps_dependencies AFTER UPDATE ON studio_t
   WHEN ((OLD.persona_id, OLD.position, OLD.task_id, OLD.needs)
         IS DISTINCT FROM (NEW.persona_id, NEW.position, NEW.task_id, NEW.needs))
   EXECUTE FUNCTION check_dependency_order();
+CREATE CONSTRAINT TRIGGER split_keeps_groups AFTER INSERT ON studio_task
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.needs <> '{}' OR NEW."group" <> '')
+  EXECUTE FUNCTION check_split();
+CREATE CONSTRAINT TRIGGER change_keeps_splits AFTER UPDATE ON studio_task
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN ((OLD.persona_id, OLD.task_id, OLD.needs, OLD."group", OLD.split)
+        IS DISTINCT FROM (NEW.persona_id, NEW.task_id, NEW.needs, NEW."group", NEW.split))
+  EXECUTE FUNCTION check_split();
 CREATE CONSTRAINT TRIGGER needed_task_stays AFTER DELETE ON studio_task
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_dependency_order();
 CREATE TRIGGER assignments_open AFTER UPDATE OF state ON studio_task

@@ -22,7 +22,8 @@ class BoardMove(models.Model):
     digest_before = models.CharField(max_length=32, db_column="found")
     digest_after = models.CharField(max_length=32, db_column="left")
     before = OrderedJSONField()
-    """What changed, as it was: ``order``, ``groups`` and ``needs`` by task, ``words`` (what carries over) by group."""
+    """What changed, as it was: ``order``, ``groups`` and ``needs`` by task, ``words`` (what carries over) by group,
+    ``splits`` by task."""
     after = OrderedJSONField()
     at = models.DateTimeField(auto_now_add=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
+from studio.domain.episode import Split
 from studio.models.tasks import Task
 
 TRIGGERS = dict(Task._meta.get_field("trigger_kind").choices or ())
@@ -32,6 +33,7 @@ class ListedTask(NamedTuple):
     errors: int
     """Open findings."""
     warnings: int
+    split: str
     writer: tuple[str, str] | None = None
     """Username and name."""
     reviewers: tuple[tuple[str, str], ...] = ()
@@ -43,6 +45,10 @@ class ListedTask(NamedTuple):
     @property
     def name(self) -> str:
         return self.title.strip() or self.task_id
+
+    @property
+    def split_label(self) -> str:
+        return Split(self.split).label
 
     @property
     def trigger(self) -> str:

@@ -12,6 +12,7 @@ from django.db.models.lookups import LessThanOrEqual
 from django.urls import reverse
 
 from studio.domain.base import JsonDict
+from studio.domain.episode import Split
 from studio.domain.task import TaskSpec
 from studio.domain.task_size import TITLE_LENGTH
 from studio.models.benchmarks import Benchmark
@@ -37,6 +38,10 @@ class Task(models.Model):
     persona = models.ForeignKey(Persona, on_delete=models.CASCADE, related_name="tasks")
     position = models.PositiveIntegerField(null=True, blank=True)
     """1-based, in run order; null if not in the episode."""
+    split = models.CharField(
+        max_length=10, choices=[(split.value, split.label) for split in Split], default=Split.PUBLIC.value
+    )
+    """That of its whole dependency group (enforced by a database trigger)."""
     state = models.CharField(max_length=20, choices=TaskState.choices, default=TaskState.DRAFT)
     version = models.PositiveIntegerField(default=0)
     """Number of the newest Revision; a save names the version it started from."""
@@ -106,6 +111,7 @@ class Task(models.Model):
                 fields=["persona", "position"], name="task_position", deferrable=Deferrable.DEFERRED
             ),
             models.CheckConstraint(condition=Q(state__in=TaskState.values), name="task_state_known"),
+            models.CheckConstraint(condition=Q(split__in=list(Split)), name="task_split_known"),
             models.CheckConstraint(condition=LessThanOrEqual(Length("title"), TITLE_LENGTH), name="task_title_length"),
         ]
         indexes = [

@@ -40,7 +40,7 @@ class PersonaRevision(models.Model):
     spec = OrderedJSONField()
     episode = OrderedJSONField(default=dict)
     """``{"episode_id", "docker_image_id", "source", "order": [task_id, …]}``, and ``"groups": {name: carries over}``
-    where a group has such a text."""
+    where a group has such a text, and ``"splits": {task_id: split}`` of tasks that are not public."""
     sha256 = models.CharField(max_length=64)
     changed = models.JSONField(default=dict)
     """Parts of tasks' content (``studio.domain.content``) that this revision changed: new sha256 by name, "" if gone.

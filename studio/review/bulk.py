@@ -39,6 +39,7 @@ __all__ = [
 ACTIONS = {
     "category": "Set the category",
     "group": "Move to a group",
+    "split": "Set the split",
     "tools": "Set the tools",
     "skills": "Set the skills",
     "writer": "Assign an author",
@@ -48,7 +49,7 @@ ACTIONS = {
     "retire": "Retire",
     "reopen": "Restore retired tasks",
 }
-ACTIONS_WITH_CHOICES = ("group", "tools", "skills")
+ACTIONS_WITH_CHOICES = ("group", "split", "tools", "skills")
 """Actions whose values can be offered only once the tasks are known."""
 
 
@@ -81,6 +82,8 @@ def plan(
         changes = [edit_change(row, names.get(row.category, row.category), names[value]) for row in rows]
     elif action == "group":
         changes = bulk_preview.group_changes(rows, value)
+    elif action == "split":
+        changes = bulk_preview.split_changes(rows, value)
     elif action in ("tools", "skills"):
         changes = bulk_preview.tool_or_skill_changes(rows, action, tuple(filter(None, value.split("\n"))))
     elif action in PARTS:
@@ -108,7 +111,9 @@ def apply(benchmark: Benchmark, chosen: Mapping[int, int | None], action: str, v
         if action in ("category", "tools", "skills"):
             _rewrite(to_change, action, value, by=by)
         elif action == "group":
-            _group(to_change, value, by=by)
+            _arrange(to_change, moves.Move("group" if value.strip() else "ungroup", group=value), by=by)
+        elif action == "split":
+            _arrange(to_change, moves.Move("split", split=value), by=by)
         elif action in PARTS:
             people = {change.task.pk: set(change.people) for change in changes if change.differs}
             assignments.replace_assignees(to_change, PARTS[action], people, by=by)
@@ -127,13 +132,12 @@ def _rewrite(tasks: list[Task], action: str, value: str, *, by: User) -> None:
         save_locked(pairs, by=by, note="Changed in bulk.")
 
 
-def _group(tasks: list[Task], name: str, *, by: User) -> None:
+def _arrange(tasks: list[Task], move: moves.Move, *, by: User) -> None:
     ids: dict[int, list[str]] = {}
     for task in tasks:
         ids.setdefault(task.persona_id, []).append(task.task_id)
     for persona, own in ids.items():
-        move = moves.Move("group" if name.strip() else "ungroup", tuple(own), group=name)
-        moves.make_move(persona, move, by=by, confirmed=True)
+        moves.make_move(persona, replace(move, tasks=tuple(own)), by=by, confirmed=True)
 
 
 def _reject_outdated(change: TaskChange, seen: int | None) -> TaskChange:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from studio.domain.arrangement import LONGEST_NAME
+from studio.domain.episode import Split
 from studio.drafts.authors import authors_of_newest
 from studio.drafts.load import load_tasks
 from studio.drafts.save_tasks import ENDED_BY_EDITS
@@ -92,6 +93,12 @@ def group_changes(rows: list[Task], value: str) -> list[TaskChange]:
     return [edit_change(row, row.group or "none", name) for row in rows]
 
 
+def split_changes(rows: list[Task], value: str) -> list[TaskChange]:
+    if value not in tuple(Split):
+        raise BulkChangeError("Choose a split.")
+    return [TaskChange(row, Split(row.split).label, Split(value).label) for row in rows]
+
+
 def tool_or_skill_changes(rows: list[Task], action: str, wanted: tuple[str, ...]) -> list[TaskChange]:
     known = _known([row.persona_id for row in rows], action)
     specs = load_tasks(row.pk for row in rows)
@@ -109,6 +116,8 @@ def choices_of(rows: list[Task], action: str) -> list[str]:
     if action == "group":
         groups = Task.objects.filter(persona__in={row.persona_id for row in rows}).exclude(group="").order_by()
         return sorted(set(groups.values_list("group", flat=True)))
+    if action == "split":
+        return list(Split)
     known = _known([row.persona_id for row in rows], action)
     return sorted({name for names in known.values() for name in names})
 

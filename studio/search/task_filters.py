@@ -10,20 +10,26 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.db.models.expressions import RawSQL
 
 from studio.access import AnyUser
+from studio.domain.episode import Split
 from studio.findings.queries import SEVERITIES
 from studio.models import Assignment, Benchmark, Task, TaskState
 from studio.models.listed_tasks import TRIGGERS, ListedTask
 from studio.search.query import NOTHING, clean_query, term_patterns
 from studio.search.sources import matching
 
-FILTERS = ("q", "persona", "state", "category", "trigger", "findings", "writer", "reviewer")
+FILTERS = ("q", "persona", "state", "category", "trigger", "findings", "split", "writer", "reviewer")
 PAGE = 50
 """Tasks on a page of the list."""
 NONE = "none"
 """The value for tasks without a category, findings, author or reviewer."""
 ME = "me"
 FINDINGS = (*SEVERITIES, NONE)
-CHOSEN: Mapping[str, Collection[str]] = {"state": TaskState.values, "trigger": TRIGGERS, "findings": FINDINGS}
+CHOSEN: Mapping[str, Collection[str]] = {
+    "state": TaskState.values,
+    "trigger": TRIGGERS,
+    "findings": FINDINGS,
+    "split": list(Split),
+}
 """Filters that have no other values than these."""
 
 
@@ -66,6 +72,8 @@ def _narrowed(benchmark: int, filters: Mapping[str, str], me: int | None) -> Que
         rows = rows.filter(state=state)
     if trigger := filters.get("trigger"):
         rows = rows.filter(trigger_kind=trigger)
+    if split := filters.get("split"):
+        rows = rows.filter(split=split)
     if persona := filters.get("persona"):
         rows = rows.filter(persona__user_id=persona)
     if category := filters.get("category"):
@@ -116,5 +124,6 @@ LISTED = (
     *("pk", "position", "title", "task_id", "state", "category", "trigger_kind", "version", "updated_at"),
     *("persona__user_id", "persona__name", "persona__benchmark__slug"),
     *(F("n_local") + F("n_persistent"), F("n_rubric") + F("n_rule"), "n_errors", "n_warnings"),
+    "split",
 )
 """The columns of a ListedTask."""

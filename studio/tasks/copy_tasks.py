@@ -44,7 +44,7 @@ def copy_tasks(
     for copy in plan.copies:
         last += copy.task.position is not None
         position = last if copy.task.position is not None else None
-        rows.append(Task(persona=target, task_id=copy.spec.task_id, position=position))
+        rows.append(Task(persona=target, task_id=copy.spec.task_id, position=position, split=copy.task.split))
     try:
         pairs = list(zip(rows, plan.copies, strict=True))
         authors = contributors_to_tasks({task.pk: task.version for task in tasks})

@@ -8,7 +8,7 @@ from typing import Any
 
 from studio.domain.arrangement import ArrangementError, arrangement_of, validate_arrangement
 from studio.domain.base import FileRef
-from studio.domain.episode import EpisodeSpec
+from studio.domain.episode import EpisodeSpec, Split, with_split
 from studio.domain.task import TaskSpec
 from studio.drafts.authors import contributors_to
 from studio.drafts.load import load_episode, load_task
@@ -33,22 +33,27 @@ def create_task(
     note: str = "",
     before: str = "",
     scripts: Sequence[FileRef] = (),
-    origin_authors: Collection[int] = (),
+    origin: Task | None = None,
 ) -> Task:
     """Create a task before the task with the id ``before``, or at the end, adding the grader ``scripts`` to the
-    persona. ``origin_authors``: ids of those who wrote the text elsewhere. Raises DraftError."""
+    persona. ``origin``: whose text it has; its authors are authors here too, and its split is kept. Raises
+    DraftError."""
     validate_storable(spec)
     persona = Persona.objects.select_for_update(no_key=True).get(pk=persona.pk)
     old = load_episode(persona)
     validate_unused_id(spec.task_id, [task.task_id for task in (*old.tasks, *old.unplaced)])
     row = Task(persona=persona, task_id=spec.task_id, position=len(old.tasks) + 1)
-    save_tasks([(row, spec)], by=by, note=note, verb="created", origin_authors=[origin_authors])
+    authors: Collection[int] = ()
+    if origin:
+        row.split, authors = origin.split, contributors_to(origin, origin.version)
+    save_tasks([(row, spec)], by=by, note=note, verb="created", origin_authors=[authors])
     created = load_task(row)
     index = next((n for n, task in enumerate(old.tasks) if task.task_id == before), len(old.tasks))
     by_path = {file.path: file for file in (*old.persona.scripts, *scripts)}
     new = old.model_copy(
         update={
             "tasks": (*old.tasks[:index], created, *old.tasks[index:]),
+            "splits": with_split(old.splits, {spec.task_id: Split(row.split)}),
             "persona": old.persona.model_copy(update={"scripts": tuple(by_path[path] for path in sorted(by_path))}),
         }
     )
@@ -102,7 +107,7 @@ def start_task(
         by=by,
         before=before,
         scripts=scripts,
-        origin_authors=contributors_to(template, template.version) if isinstance(template, Task) else (),
+        origin=template if isinstance(template, Task) else None,
     )
     _record_template(persona, template, row, by=by)
     return NewTask(row, warnings)

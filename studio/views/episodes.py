@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 from studio import access
 from studio.access import SignedInRequest
 from studio.domain.arrangement import ArrangementError
+from studio.domain.episode import Split
 from studio.episodes import moves, undo
 from studio.episodes.board import Board, board_of
 from studio.findings.queries import findings_of_task
@@ -44,6 +45,7 @@ def arrange(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
         group=posted.get("group", ""),
         name=posted.get("name", ""),
         carries_over=posted.get("words", ""),
+        split=posted.get("split", ""),
     )
     open_card = posted.get("open") or (posted.getlist("task") or [""])[0]
     try:
@@ -73,6 +75,7 @@ def _page(
         "benchmark": persona.benchmark,
         "board": board,
         "card": card,
+        "splits": list(Split),
         "count": counts.persona_counts([persona])[persona.pk],
         "can": access.actions_in(request.user, persona.benchmark),
         "refusal": refusal,
@@ -83,6 +86,7 @@ def _page(
     if card:
         context["findings"] = findings_of_task(card.task)
         context["neighbours"] = board.neighbours(card)
+        context["together"] = board.together(card)
         needed = {dependency.other.pk for dependency in card.needs}
         context["could_need"] = [
             other

@@ -30,7 +30,8 @@ additional top-level key, unless they have their default value::
     studio: {name: …, occupation: …, routines: …, working_style: …, attributes: {…}}
 
     # episode.yaml
-    studio: {groups: {<name of a dependency group>: what its tasks carry over}}
+    studio: {groups: {<name of a dependency group>: what its tasks carry over},
+             splits: {<task_id>: validation}}     # or held_out; others are public
 
 ``position`` can be omitted if every item is listed in order.
 """

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from studio.domain.base import FileRef
-from studio.domain.episode import EpisodeSpec
+from studio.domain.episode import EpisodeSpec, Split, with_split
 from studio.domain.persona import PersonaSpec, Skill
 from studio.domain.pibench.artifacts import reference_folder
 from studio.domain.pibench.contract import check_contract
@@ -18,7 +18,9 @@ from studio.domain.pibench.reading import Reading
 from studio.domain.pibench.studio_block import KEY, apply_dependency_and_asset_notes, attach_references
 from studio.domain.pibench.task_reader import read_task
 from studio.domain.pibench.yaml_reader import parse_yaml
+from studio.domain.plan import placed_task
 from studio.domain.problems import Report
+from studio.domain.splits import why_cut
 from studio.domain.task import Dependency, TaskSpec
 
 RUN_FOLDERS = (".history", ".result", ".eval_result")
@@ -75,6 +77,7 @@ class PersonaFolder:
         skills = self._skills()
         scripts = self._assign(lambda path: path.startswith("scripts/") and path.endswith(".py"))
         self._check_scripts([*ordered, *unplaced], scripts, tasks)
+        splits = _splits(episode_file, [*ordered, *unplaced], episode_report)
         for report in (episode_report, *task_reports.values()):
             self.reading.add_report(report)
         return EpisodeSpec(
@@ -93,6 +96,7 @@ class PersonaFolder:
             tasks=tuple(ordered),
             unplaced=tuple(unplaced),
             groups=episode_file.groups,
+            splits=splits,
         )
 
     def _check_names(self) -> None:
@@ -231,6 +235,22 @@ class PersonaFolder:
                 report = Report(self.root + script.path)
                 report.warn("No task names this grader.", "Name it in a task's “tools_evaluation_path”, or remove it.")
                 self.reading.add_report(report)
+
+
+def _splits(listed: EpisodeFile, tasks: Sequence[TaskSpec], report: Report) -> dict[str, Split]:
+    """A name that fits no task is an error: it may have held one out."""
+    folders = {task.task_id.strip(): task.task_id for task in tasks}
+    splits: dict[str, Split] = {}
+    for name, split in listed.splits.items():
+        if (folder := folders.get(name.strip())) is None:
+            report.error(
+                f"studio.splits names “{name}”, and there is no such task.", "Correct the id, or remove the line."
+            )
+        else:
+            splits[folder] = split
+    if problem := why_cut(map(placed_task, tasks), splits, {}):
+        report.error(f"studio.splits: {problem}", "Name all tasks of the group, with one split.")
+    return with_split({}, splits)
 
 
 def _with_notes(task: TaskSpec, root: Node) -> TaskSpec:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from studio.domain.episode import GroupSpec
+from studio.domain.episode import GroupSpec, Split
 from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import fields
 from studio.domain.pibench.nodes import Node
-from studio.domain.pibench.studio_block import apply_persona_block, read_groups
+from studio.domain.pibench.studio_block import apply_persona_block, read_groups, read_splits
 from studio.domain.problems import Report
 
 PROFILE_FILE_KEYS = ("schema_version", "user_id", "role", "preferences", "long_term_goals", "studio")
@@ -81,6 +81,7 @@ class EpisodeFile:
     entries: tuple[EpisodeEntry, ...] = ()
     """Only entries with a task_id."""
     groups: tuple[GroupSpec, ...] = ()
+    splits: Mapping[str, Split] = field(default_factory=dict)
 
 
 def read_episode(root: Node, report: Report, *, persona: str) -> EpisodeFile:
@@ -108,6 +109,7 @@ def read_episode(root: Node, report: Report, *, persona: str) -> EpisodeFile:
         ),
         entries=tuple(entries),
         groups=read_groups(root, report),
+        splits=read_splits(root, report),
     )
 
 

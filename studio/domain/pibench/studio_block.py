@@ -8,7 +8,7 @@ from typing import TypeVar, cast, get_args
 from pydantic import ValidationError
 
 from studio.domain.base import FileRef, Spec
-from studio.domain.episode import GroupSpec
+from studio.domain.episode import GroupSpec, Split
 from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import fields
 from studio.domain.pibench.artifacts import (
@@ -46,7 +46,7 @@ TASK_KEYS = (
     "reference_workflow",
     "expected_artifacts",
 )
-EPISODE_KEYS = ("groups",)
+EPISODE_KEYS = ("groups", "splits")
 INTENT_KEYS = ("position", "uid", "scope", "recoverable_from")
 ITEM_KEYS = ("position", "uid", "grader", "rule", "evidence", "follows_from")
 
@@ -132,6 +132,20 @@ def read_groups(root: Node, report: Report) -> tuple[GroupSpec, ...]:
         name = fields.node_text(key, "studio.groups", report, longest=fields.ID_LENGTH)
         groups[name] = fields.text_at(node, name, report, name=f"studio.groups.{name}")
     return tuple(GroupSpec(name=name, carries_over=text) for name, text in groups.items() if text)
+
+
+def read_splits(root: Node, report: Report) -> dict[str, Split]:
+    """By task id, without public tasks. What is not understood is an error: it may have held a task out."""
+    node = fields.mapping_at(fields.mapping_at(root, KEY, Report("")), "splits", report, name="studio.splits")
+    splits = {}
+    for key, value in node.pairs:
+        name = fields.node_text(key, "studio.splits", report, longest=fields.ID_LENGTH)
+        if value.value not in tuple(Split):
+            choices = ", ".join(Split)
+            value.error(report, f"studio.splits: the split of “{name}” is unknown.", f"Write one of: {choices}.")
+        elif value.value != Split.PUBLIC:
+            splits[name] = Split(value.value)
+    return splits
 
 
 def _entries_by_position(

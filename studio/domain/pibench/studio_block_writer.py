@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from studio.domain.episode import GroupSpec
+from studio.domain.episode import GroupSpec, Split
 from studio.domain.persona import PersonaSpec
 from studio.domain.pibench.artifacts import encode_artifacts
 from studio.domain.pibench.encoding import Encoded, get_key, pairs_of, remove_key, set_key
@@ -65,8 +65,13 @@ def persona_block(spec: PersonaSpec) -> dict[str, Encoded]:
     return _without_defaults({key: getattr(spec, key) for key in PERSONA_KEYS})
 
 
-def episode_block(groups: Sequence[GroupSpec]) -> dict[str, Encoded]:
-    return _without_defaults({"groups": {group.name: group.carries_over for group in groups}})
+def episode_block(groups: Sequence[GroupSpec], splits: Mapping[str, Split]) -> dict[str, Encoded]:
+    return _without_defaults(
+        {
+            "groups": {group.name: group.carries_over for group in groups},
+            "splits": {name: split.value for name, split in splits.items()},
+        }
+    )
 
 
 def set_block(raw: Encoded, facts: Mapping[str, Any], known: Sequence[str]) -> Encoded:

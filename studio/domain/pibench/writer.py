@@ -99,8 +99,8 @@ def episode_document(episode: EpisodeSpec) -> Encoded:
     if current != wanted:
         entries = get_key(raw, "tasks")
         raw = set_key(raw, "tasks", _merge_entries(entries if isinstance(entries, list) else [], wanted, names))
-    if old.groups != episode.groups:
-        raw = set_block(raw, episode_block(episode.groups), EPISODE_KEYS)
+    if (old.groups, old.splits) != (episode.groups, episode.splits):
+        raw = set_block(raw, episode_block(episode.groups, episode.splits), EPISODE_KEYS)
     return raw
 
 

@@ -16,8 +16,9 @@ from django.views.decorators.http import require_POST
 
 from studio import access
 from studio.access import SignedInRequest
+from studio.domain.episode import Split
 from studio.forms.post_data import number_of
-from studio.models import Benchmark, TaskState
+from studio.models import Benchmark, Task, TaskState
 from studio.models.listed_tasks import TRIGGERS, ListedTask
 from studio.review import assignments, bulk
 from studio.search import task_filters
@@ -40,6 +41,7 @@ def tasks(request: SignedInRequest, slug: str) -> HttpResponse:
         "states": TaskState.choices,
         "triggers": TRIGGERS.items(),
         "categories": bulk.categories_of(benchmark),
+        "splits": _splits_used(benchmark),
         "changes": [
             (key, label) for key, label in bulk.ACTIONS.items() if ("assign" if key in bulk.PARTS else "edit") in can
         ],
@@ -51,12 +53,19 @@ def tasks(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "studio/tasks/list.html", context)
 
 
+def _splits_used(benchmark: Benchmark) -> list[Split]:
+    """Empty if all tasks are public."""
+    used = set(Task.objects.filter(persona__benchmark=benchmark).order_by().values_list("split", flat=True).distinct())
+    return [split for split in Split if split in used] if used - {Split.PUBLIC} else []
+
+
 def _columns(rows: Iterable[ListedTask], filters: Mapping[str, str]) -> set[str]:
     """Those that tell something of these rows; by how they are called in the template."""
     rows = list(rows)
     told = {
         "persona": "persona" not in filters and len({row.persona for row in rows}) > 1,
         "category": any(row.category for row in rows),
+        "split": any(row.split != Split.PUBLIC for row in rows),
         "trigger": any(row.trigger_kind != "user_message" for row in rows),
         "people": any(row.writer or row.reviewers for row in rows),
     }
@@ -125,7 +134,7 @@ def _value(request: SignedInRequest) -> str | None:
         values = request.POST.getlist(does)
         if "asked" not in request.POST and not values:
             return None
-        return values[0] if does == "group" and values else "\n".join(values)
+        return values[0] if does in ("group", "split") and values else "\n".join(values)
     return request.POST.get("person" if does in bulk.PARTS else "category", "")
 
 
