@@ -73,6 +73,10 @@ urlpatterns = [
     path("releases/<int:pk>/results/", submissions.import_results, name="release_results"),
     path("pilots/<int:pk>/verified/", submissions.verified, name="pilot_verified"),
     path("releases/<int:pk>/statement/", releases.release_statement, name="release_statement"),
+    path("releases/<int:pk>/held-out/", releases.release_held_out, name="release_held_out"),
+    path(
+        "releases/<int:pk>/held-out/statement/", releases.release_held_out_statement, name="release_held_out_statement"
+    ),
     path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/rehearse/", rehearsals.rehearse, name="rehearse"),
     path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/try/", model_tries.model_try, name="model_try"),
     path("benchmarks/<slug:slug>/validation/", validation.validation, name="validation"),

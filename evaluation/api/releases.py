@@ -16,7 +16,7 @@ from evaluation.api.filters import BENCHMARK, filter_by_benchmark
 from evaluation.audits.blindness import find_release, open_pilots, open_releases, record_look
 from evaluation.models import Erratum, Release
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
-from evaluation.releases.download import archive_response, site_response, statement_response
+from evaluation.releases.download import archive_response, find_held_out, site_response, statement_response
 from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.errata import ErratumOptions, publish_erratum
 from evaluation.releases.site import pilots_of
@@ -40,11 +40,15 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
     tasks = serializers.IntegerField(source="task_count", read_only=True)
     exceptions = serializers.JSONField(read_only=True)
     errata = ErratumSerializer(many=True, read_only=True)
+    splits = serializers.JSONField(source="manifest.splits", default=dict, read_only=True)
     signed_by = serializers.CharField(source="key.fingerprint", default=None, allow_null=True, read_only=True)
 
     class Meta:
         model = Release
-        fields = ["id", "benchmark", "version", "sha256", "signed_by", "tasks", "exceptions", "errata", "created_at"]
+        fields = [
+            *("id", "benchmark", "version", "sha256", "signed_by", "tasks", "splits", "exceptions", "errata"),
+            "created_at",
+        ]
         read_only_fields = fields
 
 
@@ -128,6 +132,12 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     def download(self, request: ApiRequest, pk: str) -> FileResponse:
         """The archive, to the byte."""
         return archive_response(find_release(request.user, pk))
+
+    @extend_schema(responses={ZIP: OpenApiTypes.BINARY})
+    @action(detail=True, url_path="held-out")
+    def held_out(self, request: ApiRequest, pk: str) -> FileResponse:
+        """The archive of its held-out tasks, for owners of the benchmark; 404 if it has none."""
+        return archive_response(find_held_out(request.user, pk))
 
     @extend_schema(responses={ZIP: OpenApiTypes.BINARY})
     @action(detail=True)

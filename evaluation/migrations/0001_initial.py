@@ -360,13 +360,13 @@ class Migration(migrations.Migration):
             name='Release',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.CharField(max_length=40)),
                 ('manifest', studio.models.fields.OrderedJSONField()),
                 ('sha256', models.CharField(max_length=64)),
                 ('size', models.PositiveBigIntegerField()),
                 ('signature', models.BinaryField(default=b'')),
                 ('ssh_signature', models.TextField(blank=True)),
                 ('statement', models.JSONField(null=True)),
+                ('version', models.CharField(max_length=40)),
                 ('exceptions', studio.models.fields.OrderedJSONField(default=list)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='studio.benchmark')),
@@ -628,7 +628,25 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='release',
             name='key',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='evaluation.signingkey'),
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='evaluation.signingkey'),
+        ),
+        migrations.CreateModel(
+            name='HeldOutPack',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('manifest', studio.models.fields.OrderedJSONField()),
+                ('sha256', models.CharField(max_length=64)),
+                ('size', models.PositiveBigIntegerField()),
+                ('signature', models.BinaryField(default=b'')),
+                ('ssh_signature', models.TextField(blank=True)),
+                ('statement', models.JSONField(null=True)),
+                ('sums', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studio.blob')),
+                ('release', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='evaluation.release')),
+                ('key', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='evaluation.signingkey')),
+            ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('key', None), ('signature', b''), ('ssh_signature', ''), ('statement', None)), models.Q(('key__isnull', False), ('statement__isnull', False), models.Q(('signature', b''), _negated=True), models.Q(('ssh_signature', ''), _negated=True)), _connector='OR'), name='heldoutpack_signed_in_all_forms')],
+            },
         ),
         migrations.CreateModel(
             name='Erratum',
@@ -886,11 +904,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='release',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'version'), name='release_version'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('key', None), ('signature', b''), ('ssh_signature', ''), ('statement', None)), models.Q(('key__isnull', False), ('statement__isnull', False), models.Q(('signature', b''), _negated=True), models.Q(('ssh_signature', ''), _negated=True)), _connector='OR'), name='release_signed_in_all_forms'),
         ),
         migrations.AddConstraint(
             model_name='release',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('key', None), ('signature', b''), ('ssh_signature', ''), ('statement', None)), models.Q(('key__isnull', False), ('statement__isnull', False), models.Q(('signature', b''), _negated=True), models.Q(('ssh_signature', ''), _negated=True)), _connector='OR'), name='release_signed_in_all_forms'),
+            constraint=models.UniqueConstraint(fields=('benchmark', 'version'), name='release_version'),
         ),
         migrations.AddIndex(
             model_name='session',

@@ -27,6 +27,8 @@ CREATE TRIGGER evaluation_judging_identity BEFORE UPDATE ON evaluation_judging
     OR OLD.prompts IS DISTINCT FROM NEW.prompts
     OR OLD.asked IS DISTINCT FROM NEW.asked)
   EXECUTE FUNCTION refuse_update();
+CREATE TRIGGER evaluation_heldoutpack_frozen BEFORE UPDATE ON evaluation_heldoutpack
+  FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_judginground_frozen BEFORE UPDATE ON evaluation_judginground
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_modelcall_frozen BEFORE UPDATE ON evaluation_modelcall

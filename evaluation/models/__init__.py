@@ -14,6 +14,7 @@ from evaluation.models.rehearsals import Rehearsal
 from evaluation.models.releases import (
     ElsewhereAcceptance,
     Erratum,
+    HeldOutPack,
     Release,
     ReleasePersona,
     ReleaseTask,
@@ -33,6 +34,7 @@ __all__ = [
     "ElsewhereAcceptance",
     "EndpointTest",
     "Erratum",
+    "HeldOutPack",
     "Judging",
     "JudgingBatch",
     "JudgingRound",

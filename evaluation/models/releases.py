@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from studio.domain.pack import archive_name
 from studio.models.fields import OrderedJSONField
 
 
@@ -24,15 +25,10 @@ class SigningKey(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
 
-class Release(models.Model):
-    """A frozen TaskPack with the evidence behind it. Immutable.
+class SignedArchive(models.Model):
+    """A frozen TaskPack. Its bytes follow from the revisions that its release pins, the contents of files that these
+    name, and ``manifest``. ``evaluation.releases.packing`` makes them again."""
 
-    Its bytes follow from what is pinned here: the revisions of its tasks and personas, the contents of files that these
-    name, and ``manifest``. ``evaluation.releases.packing`` makes them again.
-    """
-
-    benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.PROTECT, related_name="releases")
-    version = models.CharField(max_length=40)
     manifest = OrderedJSONField()
     """The archive's ``pack.json``: tasks with their revisions, evidence, exceptions."""
     sha256 = models.CharField(max_length=64)
@@ -41,7 +37,7 @@ class Release(models.Model):
     """Bytes of the archive."""
     sums = models.ForeignKey("studio.Blob", on_delete=models.PROTECT, related_name="+")
     """The archive's ``SHA256SUMS``; each file that it lists is a Blob."""
-    key = models.ForeignKey(SigningKey, on_delete=models.PROTECT, null=True, related_name="releases")
+    key = models.ForeignKey(SigningKey, on_delete=models.PROTECT, null=True, related_name="+")
     """That signed it; None: unsigned."""
     signature = models.BinaryField(default=b"")
     """Of ``sums``: the archive's ``SHA256SUMS.sig``."""
@@ -49,6 +45,28 @@ class Release(models.Model):
     """Likewise in the form of OpenSSH: ``SHA256SUMS.sshsig``."""
     statement = models.JSONField(null=True)
     """A signed in-toto statement of the archive, as a DSSE envelope; it stands beside the archive."""
+
+    class Meta:
+        abstract = True
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(key=None, signature=b"", ssh_signature="", statement=None)
+                | Q(key__isnull=False, statement__isnull=False) & ~Q(signature=b"") & ~Q(ssh_signature=""),
+                name="%(class)s_signed_in_all_forms",
+            ),
+        ]
+
+    @property
+    def file_name(self) -> str:
+        """Of the archive."""
+        return archive_name(self.manifest)
+
+
+class Release(SignedArchive):
+    """What is published of a benchmark, frozen with the evidence behind it. Immutable."""
+
+    benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.PROTECT, related_name="releases")
+    version = models.CharField(max_length=40)
     exceptions = OrderedJSONField(default=list)
     """Accepted blockers: ``[{"problem", "reason", "by"}]``."""
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
@@ -57,12 +75,8 @@ class Release(models.Model):
     class Meta:
         ordering = ["-created_at"]
         constraints = [
+            *SignedArchive.Meta.constraints,
             models.UniqueConstraint(fields=["benchmark", "version"], name="release_version"),
-            models.CheckConstraint(
-                condition=Q(key=None, signature=b"", ssh_signature="", statement=None)
-                | Q(key__isnull=False, statement__isnull=False) & ~Q(signature=b"") & ~Q(ssh_signature=""),
-                name="release_signed_in_all_forms",
-            ),
         ]
 
     def __str__(self) -> str:
@@ -72,9 +86,20 @@ class Release(models.Model):
         return reverse("evaluation:release", args=[self.pk])
 
     @property
-    def file_name(self) -> str:
-        """Of the archive."""
-        return f"{self.benchmark.slug}-{self.version}.zip"
+    def held_out_pack(self) -> HeldOutPack | None:
+        return HeldOutPack.objects.filter(release=self).first()
+
+
+class HeldOutPack(SignedArchive):
+    """A release's held-out tasks. Immutable; its sha256 stands in the release's manifest."""
+
+    release = models.OneToOneField(Release, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints = [*SignedArchive.Meta.constraints]
+
+    def __str__(self) -> str:
+        return f"{self.release}, held-out"
 
 
 class ErratumEffect(models.TextChoices):

@@ -141,6 +141,6 @@ def _counted(
 
 
 SHOWN = (
-    *("task_id", "title", "state", "grader_path", "content", "approved_content"),
+    *("task_id", "title", "state", "grader_path", "content", "approved_content", "split"),
     *("persona__name", "persona__user_id"),
 )

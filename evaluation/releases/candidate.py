@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from django.db.models import Q
 
 from evaluation.releases.evidence import Evidence, gather_evidence
 from evaluation.releases.missing_tools import missing_tools
+from studio.domain.episode import Split
 from studio.models import Benchmark, Persona, Revision, Task, TaskState
 from studio.models.tasks import personas_with
 
@@ -36,6 +37,7 @@ class CandidateTask(NamedTuple):
     content: str
     outdated: bool
     """It is approved, but not with the content that it has now."""
+    split: str
 
     def __str__(self) -> str:
         return self.name
@@ -53,6 +55,10 @@ class ReleaseCandidate:
     """Tools that a task names and no agent gets, by task key: its pilots are no evidence."""
     evidence: Evidence
 
+    def of(self, splits: Collection[Split]) -> ReleaseCandidate:
+        """Its tasks of these splits."""
+        return replace(self, tasks=tuple(task for task in self.tasks if task.split in splits))
+
 
 def load_candidate(
     benchmark: Benchmark, only: Collection[int] | None = None, lacking: Mapping[int, tuple[str, ...]] | None = None
@@ -68,7 +74,7 @@ def load_candidate(
         Task.objects.filter(chosen, persona__benchmark=benchmark)
         .exclude(state=TaskState.RETIRED)
         .order_by("position", "task_id")
-        .only("title", "task_id", "state", "grader_path", "persona", "content", "approved_content")
+        .only("title", "task_id", "state", "grader_path", "persona", "content", "approved_content", "split")
     )
     tasks = [candidate_task(row, personas[row.persona_id], persona_positions[row.persona_id]) for row in rows]
     newest = (
@@ -91,5 +97,6 @@ def load_candidate(
 
 def candidate_task(row: Task, persona: Persona, persona_position: int = 0) -> CandidateTask:
     return CandidateTask(
-        row.pk, str(row), row.task_id, row.state, row.grader_path, persona, persona_position, row.content, row.outdated
-    )
+        row.pk, str(row), row.task_id, row.state, row.grader_path, persona, persona_position, row.content, row.outdated,
+        row.split,
+    )  # fmt: skip

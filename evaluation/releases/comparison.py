@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evaluation.releases.documents.changelog import CLASSES
 from evaluation.releases.pins import Pin
 from studio.domain.base import JsonDict
 from studio.domain.content import SCRIPT, TASK, own_part, parts_of_tasks
+from studio.domain.episode import Split
 from studio.domain.persona import PersonaSpec
 from studio.models import PersonaRevision, Revision
 
@@ -24,12 +25,14 @@ class _Frozen:
     parts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
-def compare(before: Sequence[Pin], after: Sequence[Pin]) -> dict[str, list[str]]:
-    """By name of ``CLASSES``: the tasks as ``persona/task``, in the order of the personas and by id."""
+def compare(
+    before: Sequence[Pin], after: Sequence[Pin], splits: Collection[Split] = tuple(Split)
+) -> dict[str, list[str]]:
+    """By name of ``CLASSES``: the tasks of these splits as ``persona/task``, in the order of the personas and by id."""
     old, new = _by_persona(before), _by_persona(after)
     found: dict[str, list[str]] = {name: [] for name in CLASSES}
     for key in (*new, *(key for key in old if key not in new)):
-        was, now = _load(old.get(key)), _load(new.get(key))
+        was, now = _load(old.get(key), splits), _load(new.get(key), splits)
         for task in sorted(was.documents.keys() | now.documents.keys()):
             if name := _class_of(task, was, now):
                 found[name].append(f"{now.user_id or was.user_id}/{task}")
@@ -56,10 +59,11 @@ def _by_persona(pins: Sequence[Pin]) -> dict[int, Pin]:
     return {rows[pin.persona]: pin for pin in pins}
 
 
-def _load(pin: Pin | None) -> _Frozen:
+def _load(pin: Pin | None, splits: Collection[Split]) -> _Frozen:
     if pin is None:
         return _Frozen()
-    persona = PersonaSpec.model_validate(PersonaRevision.objects.get(pk=pin.persona).spec)
+    revision = PersonaRevision.objects.get(pk=pin.persona)
+    persona, split_of = PersonaSpec.model_validate(revision.spec), revision.episode.get("splits", {})
     specs = Revision.objects.filter(pk__in=pin.tasks).values_list("spec", flat=True)
-    documents = {spec["task_id"]: spec for spec in specs}
+    documents = {spec["task_id"]: spec for spec in specs if split_of.get(spec["task_id"], Split.PUBLIC) in splits}
     return _Frozen(persona.user_id, documents, parts_of_tasks(documents.values(), persona))

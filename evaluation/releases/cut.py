@@ -11,18 +11,18 @@ from django.utils import timezone
 from pydantic import Field
 
 from evaluation.audits.blindness import require_judges_open
-from evaluation.models import Release, ReleasePersona, ReleaseTask
+from evaluation.models import HeldOutPack, Release, ReleasePersona, ReleaseTask
+from evaluation.models.releases import SignedArchive
 from evaluation.releases.candidate import ReleaseCandidate, load_candidate
-from evaluation.releases.comparison import compare
-from evaluation.releases.errata import errata_said
-from evaluation.releases.facts import Said, manifest_of
-from evaluation.releases.packing import hash_of, store_files, store_sums
-from evaluation.releases.pins import Pin, episodes_of, pins_of
+from evaluation.releases.held_out import Cutting, find_told
+from evaluation.releases.packing import contents_of, hash_of, store_files, store_sums
+from evaluation.releases.pins import Pin, held_out_manifests, parts_of
 from evaluation.releases.readiness import Blocker, find_blockers
-from evaluation.releases.signing import signer_of, why_unsigned
-from evaluation.results.selection import frozen_views
+from evaluation.releases.signing import Signer, signer_of, why_unsigned
 from studio.domain.base import JsonDict
 from studio.domain.options import Options, OptionsError
+from studio.domain.pack import read_sums
+from studio.domain.splits import HELD_BACK, PUBLISHED
 from studio.findings.refresh import refresh_findings, run_graders
 from studio.imports.export import episode_files
 from studio.imports.importer import find_reading_errors
@@ -82,26 +82,25 @@ def cut_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User | Non
     name = signature or (str(by) if by else "")
     if blockers and not name:
         raise OptionsError("accept", "Say who accepts the exceptions; their name is recorded in the release.")
-    exceptions = [{"problem": blocker.to_json(), "reason": accept, "by": name} for blocker in blockers]
+    exceptions = [_exception(blocker, accept, name) for blocker in blockers]
     earlier = list(benchmark.releases.order_by("-pk"))
-    changes = {"notes": options.changes, "tasks": compare(pins_of(earlier[0]), pins)} if earlier else None
     today = timezone.now().astimezone(UTC).date().isoformat()
+    cutting = Cutting(candidate, pins, version, today, options.changes, exceptions, earlier)
     signer = None if why_unsigned(benchmark) else signer_of(benchmark, by=by)
-    manifest = manifest_of(candidate, pins, Said(version, today, exceptions, changes))
-    if results := frozen_views(benchmark):
-        manifest["results"] = results
-    if errata := errata_said(benchmark):
-        manifest["errata"] = errata
-    if signer:
-        manifest["signed_by"] = signer.said()
-    release = Release(benchmark=benchmark, version=version, manifest=manifest, exceptions=exceptions, created_by=by)
-    release.sums = store_sums(store_files(pins, manifest, [row.manifest for row in earlier]))
-    if signer:
-        signer.sign_sums(release)
-    release.sha256, release.size = hash_of(release)
-    if signer:
-        signer.sign_archive(release)
+    held_out = None
+    if cutting.held:
+        held_out = HeldOutPack(manifest=cutting.held_out_manifest())
+        _pack(held_out, pins, held_out_manifests(earlier), signer)
+    release = Release(benchmark=benchmark, version=version, manifest=cutting.manifest(held_out), created_by=by)
+    _pack(release, pins, [row.manifest for row in earlier], signer)
+    told = find_told(pins, contents_of(read_sums(bytes(release.sums.content)))) if held_out else []
+    if told and not accept:
+        raise ReleaseBlockedError([*blockers, *told])
+    release.exceptions = exceptions + [_exception(blocker, accept, name) for blocker in told]
     release.save()
+    if held_out:
+        held_out.release = release
+        held_out.save()
     ReleasePersona.objects.bulk_create([ReleasePersona(release=release, revision_id=pin.persona) for pin in pins])
     ReleaseTask.objects.bulk_create(
         [ReleaseTask(release=release, revision_id=revision) for pin in pins for revision in pin.tasks]
@@ -119,6 +118,22 @@ def cut_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User | Non
     return release
 
 
+def _exception(blocker: Blocker, reason: str, by: str) -> JsonDict:
+    return {"problem": blocker.to_json(), "reason": reason, "by": by}
+
+
+def _pack(pack: SignedArchive, pins: Sequence[Pin], earlier: Sequence[JsonDict], signer: Signer | None) -> None:
+    """Store its files, and sign them. ``earlier``: manifests of the packs of its kind before."""
+    if signer:
+        pack.manifest["signed_by"] = signer.said()
+    pack.sums = store_sums(store_files(pins, pack.manifest, earlier))
+    if signer:
+        signer.sign_sums(pack)
+    pack.sha256, pack.size = hash_of(pack)
+    if signer:
+        signer.sign_archive(pack)
+
+
 def _pins(personas: Sequence[Persona], candidate: ReleaseCandidate) -> list[Pin]:
     newest = dict(
         PersonaRevision.objects.filter(persona__in=personas, number=F("persona__version")).values_list("persona", "pk")
@@ -130,5 +145,6 @@ def _pins(personas: Sequence[Persona], candidate: ReleaseCandidate) -> list[Pin]
 
 
 def _reading_errors(pins: Sequence[Pin]) -> list[JsonDict]:
-    """Why the pack could not be read back."""
-    return [error for episode in episodes_of(pins) for error in find_reading_errors(episode_files([episode]))]
+    """Why the packs could not be read back."""
+    parts = (part for splits in (PUBLISHED, HELD_BACK) for _, part in parts_of(pins, splits))
+    return [error for part in parts for error in find_reading_errors(episode_files([part]))]

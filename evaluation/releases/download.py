@@ -1,4 +1,4 @@
-"""A release's archive as an answer."""
+"""An archive of a release as an answer."""
 
 from __future__ import annotations
 
@@ -6,18 +6,30 @@ import json
 from collections.abc import Sequence
 
 from django.http import FileResponse, Http404, HttpResponse
+from django.shortcuts import get_object_or_404
 
-from evaluation.models import Pilot, Release
+from evaluation.audits.blindness import find_release
+from evaluation.models import HeldOutPack, Pilot, Release
+from evaluation.models.releases import SignedArchive
 from evaluation.releases.packing import open_archive
 from evaluation.releases.site import site_zip
+from studio.access import require
+from studio.models import User
 
 
-def archive_response(release: Release) -> FileResponse:
+def find_held_out(user: User, release: int | str) -> HeldOutPack:
+    """For who manages its benchmark. Raises Http404 if the release holds nothing out, and BlindPilotError."""
+    row = find_release(user, release)
+    require(user, row.benchmark, "manage")
+    return get_object_or_404(HeldOutPack, release=row)
+
+
+def archive_response(pack: SignedArchive) -> FileResponse:
     response = FileResponse(
-        open_archive(release), as_attachment=True, filename=release.file_name, content_type="application/zip"
+        open_archive(pack), as_attachment=True, filename=pack.file_name, content_type="application/zip"
     )
-    response["Content-Length"] = str(release.size)
-    response["ETag"] = f'"{release.sha256}"'
+    response["Content-Length"] = str(pack.size)
+    response["ETag"] = f'"{pack.sha256}"'
     response["X-Content-Type-Options"] = "nosniff"
     return response
 
@@ -29,11 +41,11 @@ def site_response(release: Release, pilots: Sequence[Pilot]) -> HttpResponse:
     return HttpResponse(site_zip(release, pilots), content_type="application/zip", headers=headers)
 
 
-def statement_response(release: Release) -> HttpResponse:
+def statement_response(pack: SignedArchive) -> HttpResponse:
     """Its signed statement. Raises Http404 if it is unsigned."""
-    if release.statement is None:
+    if pack.statement is None:
         raise Http404
-    content = json.dumps(release.statement, indent=1) + "\n"
-    name = f"{release.file_name}.dsse.json"
+    content = json.dumps(pack.statement, indent=1) + "\n"
+    name = f"{pack.file_name}.dsse.json"
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"}
     return HttpResponse(content, content_type="application/json", headers=headers)

@@ -32,9 +32,14 @@ class ErratumOptions(Options):
 def publish_erratum(release: Release, options: ErratumOptions, *, by: User) -> Erratum:
     """Raises OptionsError."""
     benchmark = Benchmark.objects.select_for_update(no_key=True).get(pk=release.benchmark_id)
-    known = {f"{row['persona']}/{row['task']}" for row in release.manifest["tasks"]}
-    if unknown := [task for task in options.tasks if task not in known]:
+    held_out = release.held_out_pack
+    held = names_of(held_out.manifest) if held_out else set()
+    if unknown := [task for task in options.tasks if task not in names_of(release.manifest) | held]:
         raise OptionsError("tasks", f"Release {release.version} has no task “{unknown[0]}”. Write persona/task.")
+    about = held_out if held_out and held & set(options.tasks) else release
+    if about is held_out and not set(options.tasks) <= held:
+        why = "Some of these tasks are held out, and some are published."
+        raise OptionsError("tasks", f"{why} Publish one erratum of each: that of held-out tasks is told with them.")
     if problem := why_unsigned(benchmark):
         raise OptionsError("", f"The erratum cannot be signed. {problem}")
     signer = signer_of(benchmark, by=by)
@@ -48,7 +53,7 @@ def publish_erratum(release: Release, options: ErratumOptions, *, by: User) -> E
         "tasks": list(dict.fromkeys(options.tasks)),
         "effect": options.effect.value,
     }
-    statement = statement_of(release.file_name, release.sha256, ERRATUM_STATEMENT, said)
+    statement = statement_of(about.file_name, about.sha256, ERRATUM_STATEMENT, said)
     erratum = Erratum.objects.create(
         release=release,
         number=said["number"],
@@ -68,6 +73,11 @@ def publish_erratum(release: Release, options: ErratumOptions, *, by: User) -> E
         data={"version": release.version, "number": erratum.number},
     )
     return erratum
+
+
+def names_of(manifest: JsonDict) -> set[str]:
+    """Its tasks, each as ``persona/task``."""
+    return {f"{row['persona']}/{row['task']}" for row in manifest["tasks"]}
 
 
 def errata_said(benchmark: Benchmark) -> list[JsonDict]:

@@ -12,17 +12,16 @@ from evaluation.models import ProposalDecision
 from evaluation.pilots.plans import said_by_task
 from evaluation.probes.standing import TaskStanding, standings
 from evaluation.releases.candidate import ReleaseCandidate
-from evaluation.releases.pins import Pin, episodes_of
+from evaluation.releases.pins import Pin, parts_of
 from studio.domain.base import JsonDict
 from studio.domain.dependencies import dependency_groups
-from studio.domain.episode import EpisodeSpec
+from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.persona import Skill
 from studio.domain.skills import SKILL_FILE, one_line_description
 from studio.domain.tool_catalog import tool_summaries
 from studio.domain.tool_names import APP_PREFIX, tool_domain
-from studio.models import Blob, Category, ErrorWaiver, Finding, PersonaRevision, Review, Revision, User
+from studio.models import Blob, Category, ErrorWaiver, Finding, GraderScript, PersonaRevision, Review, Revision, User
 from studio.models.tasks import APPROVED
-from studio.reports.statistics import grader_checks
 
 
 class Said(NamedTuple):
@@ -34,11 +33,14 @@ class Said(NamedTuple):
     exceptions: Sequence[JsonDict]
     changes: JsonDict | None
     """``{"notes", "tasks"}`` since the release before; None for the first one."""
+    credits: JsonDict
 
 
-def manifest_of(candidate: ReleaseCandidate, pins: Sequence[Pin], said: Said) -> JsonDict:
-    """Independent of time and place but for ``said``."""
-    statistics = _statistics(candidate, pins)
+def manifest_of(whole: ReleaseCandidate, pins: Sequence[Pin], said: Said, splits: Sequence[Split]) -> JsonDict:
+    """Of the pack of these splits; the first is that of its documents. Independent of time and place but for
+    ``said``."""
+    candidate = whole.of(splits)
+    statistics = _statistics(candidate, pins, splits)
     personas = statistics["personas"]
     approvers = _approvers(candidate)
     told = said_by_task([row.pk for row in candidate.tasks])
@@ -48,8 +50,9 @@ def manifest_of(candidate: ReleaseCandidate, pins: Sequence[Pin], said: Said) ->
         "benchmark": {"slug": benchmark.slug, "name": benchmark.name, "description": benchmark.description},
         "version": said.version,
         "released": said.released,
-        "canary": str(benchmark.canary),
-        "credits": benchmark.credits.model_dump(mode="json"),
+        "canary": benchmark.canary_of(splits[0]),
+        "splits": _splits(candidate, splits),
+        "credits": said.credits,
         "totals": {
             "personas": len(personas),
             "tasks": sum(row["tasks"] for row in personas),
@@ -63,6 +66,7 @@ def manifest_of(candidate: ReleaseCandidate, pins: Sequence[Pin], said: Said) ->
             {
                 "persona": row.persona.user_id,
                 "task": row.task_id,
+                "split": row.split,
                 "revision": candidate.revisions[row.pk].number,
                 "sha256": candidate.revisions[row.pk].sha256,
                 "approved_by": approvers.get(candidate.revisions[row.pk].pk, []),
@@ -71,12 +75,37 @@ def manifest_of(candidate: ReleaseCandidate, pins: Sequence[Pin], said: Said) ->
             for row in candidate.tasks
         ],
         "made": _made(candidate),
-        "evidence": candidate.evidence.to_json(),
+        "evidence": _evidence(candidate) if len(candidate.tasks) < len(whole.tasks) else whole.evidence.to_json(),
         "validation": _validation(candidate),
         "exceptions": list(said.exceptions),
         "set_aside": _dismissed_errors(candidate),
         **({"changes": said.changes} if said.changes else {}),
     }
+
+
+def _splits(candidate: ReleaseCandidate, splits: Sequence[Split]) -> JsonDict:
+    """Their numbers of tasks and canaries; a split other than the pack's own is told only if it has tasks."""
+    counts = Counter(row.split for row in candidate.tasks)
+    return {
+        split.value: {"tasks": counts[split], "canary": candidate.benchmark.canary_of(split)}
+        for split in splits
+        if split == splits[0] or counts[split]
+    }
+
+
+def _evidence(candidate: ReleaseCandidate) -> JsonDict:
+    """Without the personas that the pack has not; other figures are of the whole benchmark."""
+    evidence, personas = candidate.evidence.to_json(), {row.persona.user_id for row in candidate.tasks}
+    pilots = []
+    for pilot in evidence["pilots"]:
+        scores, servers = pilot["scores"], pilot.get("tool_servers")
+        if scores and "personas" in scores:
+            of_personas = {name: each for name, each in scores["personas"].items() if name in personas}
+            pilot = {**pilot, "scores": {**scores, "personas": of_personas}}
+        if servers:
+            pilot = {**pilot, "tool_servers": [row for row in servers if row["persona"] in personas]}
+        pilots.append(pilot)
+    return {**evidence, "pilots": pilots}
 
 
 def _validation(candidate: ReleaseCandidate) -> JsonDict:
@@ -96,16 +125,18 @@ def _name_of(each: TaskStanding) -> JsonDict:
     return {"persona": each.row.persona.user_id, "task": each.task.task_id}
 
 
-def _statistics(candidate: ReleaseCandidate, pins: Sequence[Pin]) -> JsonDict:
+def _statistics(candidate: ReleaseCandidate, pins: Sequence[Pin], splits: Sequence[Split]) -> JsonDict:
     """Tables 2 to 5 of the paper."""
     rows = dict(PersonaRevision.objects.filter(pk__in=[pin.persona for pin in pins]).values_list("pk", "persona"))
-    scripted = grader_checks(rows.values())
+    scripts = GraderScript.objects.filter(persona__in=rows.values()).values_list("persona", "path", "keys")
+    checks = {(persona, path): len(keys or ()) for persona, path, keys in scripts}
     personas, used = [], Counter[str]()
     having, categories = Counter[str](), Counter[str]()
     skills: dict[str, str] = {}
     skills_having, skills_used = Counter[str](), Counter[str]()
-    for pin, episode in zip(pins, episodes_of(pins), strict=True):
-        personas.append(_figures(episode, scripted[rows[pin.persona]]))
+    for revision, episode in parts_of(pins, splits):
+        scripted = sum(checks.get((rows[revision], script.path), 0) for script in episode.persona.scripts)
+        personas.append(_figures(episode, scripted))
         having.update(episode.persona.tools)
         for skill in episode.persona.skills:
             skills_having[skill.name] += 1

@@ -16,18 +16,19 @@ from typing import IO
 
 from django.db import transaction
 
-from evaluation.models import Release
+from evaluation.models import HeldOutPack, Release
+from evaluation.models.releases import SignedArchive
 from evaluation.releases.documents.changelog import changelog_file
 from evaluation.releases.documents.citation import citation_file
 from evaluation.releases.documents.croissant import croissant_file
 from evaluation.releases.documents.data_card import data_card_file
-from evaluation.releases.documents.flat import TABLES, flat_lines, flat_rows
+from evaluation.releases.documents.flat import flat_lines, flat_path, flat_rows
 from evaluation.releases.documents.licence import licence_file
 from evaluation.releases.documents.readme import readme_file
 from evaluation.releases.documents.statistics import statistics_file
-from evaluation.releases.pins import Pin, earlier_releases, episodes_of, pins_of
+from evaluation.releases.pins import Pin, earlier_releases, held_out_manifests, parts_of, pins_of
 from studio.domain.base import JsonDict
-from studio.domain.episode import EpisodeSpec
+from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.pack import (
     MANIFEST,
     SIGNATURE,
@@ -36,6 +37,7 @@ from studio.domain.pack import (
     key_files,
     manifest_file,
     read_sums,
+    splits_in,
     write_archive,
     write_sums,
 )
@@ -58,17 +60,22 @@ class Rebuilt:
 
 
 def store_files(pins: Sequence[Pin], manifest: JsonDict, earlier: Sequence[JsonDict]) -> dict[str, str]:
-    """The sha256 of every file of the pack but its sums, by path. ``earlier``: manifests of the releases before, the
-    newest first. Holds the files of one persona, and the texts of all, in memory."""
+    """The sha256 of every file of the pack but its sums, by path. ``earlier``: manifests of the packs of its kind
+    before, the newest first. Holds the files of one persona, and the texts of all, in memory."""
     hashes: dict[str, str] = {}
-    lines: dict[str, list[bytes]] = {name: [] for name in TABLES}
+    lines: dict[str, list[bytes]] = {}
+    splits = splits_in(manifest)
+    canaries: dict[str, str] = {
+        name: split["canary"] for name, split in manifest.get("splits", {}).items() if "canary" in split
+    }
     shown: tuple[str, TaskSpec] | None = None
-    for episode in episodes_of(pins):
+    for _, episode in parts_of(pins, splits):
         hashes |= _store(episode_files([episode]) | rule_script_files([episode]))
-        for name, rows in flat_rows(episode).items():
-            lines[name].append(flat_lines(rows, manifest["canary"]))
-        shown = shown or _example(episode)
-    tables = {f"flat/{name}.jsonl": content for name, parts in lines.items() if (content := b"".join(parts))}
+        for (name, split), rows in flat_rows(episode, splits[0]).items():
+            canary = canaries.get(split, manifest["canary"])
+            lines.setdefault(flat_path(name, split, splits[0]), []).append(flat_lines(rows, canary))
+        shown = shown or _example(episode, splits[0])
+    tables = {path: content for path in sorted(lines) if (content := b"".join(lines[path]))}
     described = {path: (hashlib.sha256(content).hexdigest(), len(content)) for path, content in tables.items()}
     return hashes | _store(
         tables
@@ -90,39 +97,41 @@ def store_sums(hashes: Mapping[str, str]) -> Blob:
     return Blob.objects.get(pk=Blob.objects.store([write_sums(hashes)])[0])
 
 
-def write_files(release: Release, into: IO[bytes]) -> None:
+def write_files(pack: SignedArchive, into: IO[bytes]) -> None:
     """The archive."""
-    listed = read_sums(bytes(release.sums.content))
-    signed = {SIGNATURE: bytes(release.signature), SSH_SIGNATURE: release.ssh_signature.encode()} if release.key else {}
-    write_archive(merge(_contents({**listed, SUMS: release.sums.pk}), sorted(signed.items())), into)
+    listed = read_sums(bytes(pack.sums.content))
+    signed = {SIGNATURE: bytes(pack.signature), SSH_SIGNATURE: pack.ssh_signature.encode()} if pack.key else {}
+    write_archive(merge(contents_of({**listed, SUMS: pack.sums.pk}), sorted(signed.items())), into)
 
 
-def open_archive(release: Release) -> IO[bytes]:
+def open_archive(pack: SignedArchive) -> IO[bytes]:
     """For reading, from its start. The caller closes it."""
     file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
-    write_files(release, file)
+    write_files(pack, file)
     file.seek(0)
     return file
 
 
-def hash_of(release: Release) -> tuple[str, int]:
+def hash_of(pack: SignedArchive) -> tuple[str, int]:
     """sha256 and size of the archive."""
     with tempfile.TemporaryFile() as file:
-        write_files(release, file)
+        write_files(pack, file)
         file.seek(0)
         return hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
 
 
-def rebuild(release: Release) -> Rebuilt:
-    """Make its files again from what it pins; its signatures are kept. Stores nothing."""
-    earlier = [each.manifest for each in earlier_releases(release)]
+def rebuild(pack: Release | HeldOutPack) -> Rebuilt:
+    """Make its files again from what its release pins; its signatures are kept. Stores nothing."""
+    release = pack.release if isinstance(pack, HeldOutPack) else pack
+    before = earlier_releases(release)
+    earlier = [each.manifest for each in before] if pack is release else held_out_manifests(before)
     with transaction.atomic():
-        hashes = store_files(pins_of(release), release.manifest, earlier)
-        again = copy(release)
+        hashes = store_files(pins_of(release), pack.manifest, earlier)
+        again = copy(pack)
         again.sums = store_sums(hashes)
         sha256, _ = hash_of(again)
         transaction.set_rollback(True)
-    released = read_sums(bytes(release.sums.content))
+    released = read_sums(bytes(pack.sums.content))
     changed = {path for path, _ in hashes.items() ^ released.items()}
     return Rebuilt(sha256, tuple(sorted(changed)))
 
@@ -134,7 +143,8 @@ def _store(files: Mapping[str, bytes]) -> dict[str, str]:
     return hashes
 
 
-def _contents(hashes: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+def contents_of(hashes: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+    """Of stored files, by path; some at a time are in memory. ``hashes``: sha256 by path."""
     sizes = dict(Blob.objects.filter(pk__in=set(hashes.values())).values_list("pk", "size"))
     batch: list[str] = []
     held = 0
@@ -153,9 +163,10 @@ def _read(paths: Sequence[str], hashes: Mapping[str, str]) -> Iterator[tuple[str
         yield path, contents[hashes[path]]
 
 
-def _example(episode: EpisodeSpec) -> tuple[str, TaskSpec] | None:
-    """The first task that the user begins, that builds on no other and is scored."""
+def _example(episode: EpisodeSpec, split: Split) -> tuple[str, TaskSpec] | None:
+    """The first task of the split that the user begins, that builds on no other and is scored."""
     for task in episode.tasks:
-        if task.trigger.kind == "user_message" and not task.depends_on and task.scored_items:
+        begun_by_user = task.trigger.kind == "user_message" and not task.depends_on
+        if episode.split_of(task.task_id) == split and begun_by_user and task.scored_items:
             return episode.persona.user_id, task
     return None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from evaluation.models import Release
-from studio.domain.episode import EpisodeSpec
+from evaluation.models import HeldOutPack, Release
+from studio.domain.base import JsonDict
+from studio.domain.episode import EpisodeSpec, Split
+from studio.domain.splits import part_of
 from studio.drafts.load import frozen_episode
 from studio.models import PersonaRevision, Revision
 
@@ -24,19 +26,27 @@ class Pin(NamedTuple):
         return frozen_episode(revision, Revision.objects.filter(pk__in=self.tasks))
 
 
-def episodes_of(pins: Sequence[Pin]) -> Iterator[EpisodeSpec]:
-    """One after the other: only one is held in memory."""
-    return (pin.load() for pin in pins)
+def parts_of(pins: Sequence[Pin], splits: Collection[Split]) -> Iterator[tuple[int, EpisodeSpec]]:
+    """The part of each that is of these splits, with the key of its PersonaRevision; personas without one are left
+    out. One is in memory at a time."""
+    for pin in pins:
+        if part := part_of(pin.load(), splits):
+            yield pin.persona, part
 
 
 def pins_of(release: Release) -> list[Pin]:
-    """In the order that its manifest lists personas in."""
-    places = {row["persona"]: at for at, row in enumerate(release.manifest["statistics"]["personas"])}
-    frozen = release.personas.values_list("revision", "revision__persona", "revision__spec__user_id")
-    tasks: dict[int, list[int]] = {persona: [] for _, persona, _ in frozen}
+    """In the order in which it was cut."""
+    frozen = list(release.personas.order_by("pk").values_list("revision", "revision__persona"))
+    tasks: dict[int, list[int]] = {persona: [] for _, persona in frozen}
     for revision, persona in release.tasks.order_by("pk").values_list("revision", "revision__task__persona"):
         tasks[persona].append(revision)
-    return [Pin(revision, tasks[persona]) for revision, persona, _ in sorted(frozen, key=lambda row: places[row[2]])]
+    return [Pin(revision, tasks[persona]) for revision, persona in frozen]
+
+
+def held_out_manifests(releases: Sequence[Release]) -> list[JsonDict]:
+    """Of their held-out packs, in the same order."""
+    rows = dict(HeldOutPack.objects.filter(release__in=releases).values_list("release", "manifest"))
+    return [rows[release.pk] for release in releases if release.pk in rows]
 
 
 def earlier_releases(release: Release) -> list[Release]:

@@ -6,7 +6,8 @@ import base64
 from typing import NamedTuple
 
 from evaluation.llm.stored_keys import SECRET_VARIABLE, StoredKeyError, problem_of_secret, seal, unseal
-from evaluation.models import Release, SigningKey
+from evaluation.models import SigningKey
+from evaluation.models.releases import SignedArchive
 from studio.domain.base import JsonDict
 from studio.domain.options import OptionsError
 from studio.domain.signing import (
@@ -33,21 +34,21 @@ class Signer(NamedTuple):
         """In the manifest of what it signs."""
         return {"key": self.key.public, "fingerprint": self.key.fingerprint}
 
-    def sign_sums(self, release: Release) -> None:
-        sums = bytes(release.sums.content)
-        release.key = self.key
-        release.signature = sign(self.private, sums)
-        release.ssh_signature = ssh_signature(self.private, sums).decode()
+    def sign_sums(self, pack: SignedArchive) -> None:
+        sums = bytes(pack.sums.content)
+        pack.key = self.key
+        pack.signature = sign(self.private, sums)
+        pack.ssh_signature = ssh_signature(self.private, sums).decode()
 
-    def sign_archive(self, release: Release) -> None:
+    def sign_archive(self, pack: SignedArchive) -> None:
         about = {
-            "benchmark": release.benchmark.slug,
-            "version": release.version,
-            "released": release.manifest["released"],
-            "sha256sums": release.sums.pk,
+            "benchmark": pack.manifest["benchmark"]["slug"],
+            "version": pack.manifest["version"],
+            "released": pack.manifest["released"],
+            "sha256sums": pack.sums.pk,
         }
-        statement = statement_of(release.file_name, release.sha256, RELEASE_STATEMENT, about)
-        release.statement = sign_statement(self.private, statement)
+        statement = statement_of(pack.file_name, pack.sha256, RELEASE_STATEMENT, about)
+        pack.statement = sign_statement(self.private, statement)
 
 
 def key_of(benchmark: Benchmark) -> SigningKey | None:

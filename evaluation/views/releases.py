@@ -19,9 +19,10 @@ from evaluation.forms.releases import ErratumForm, ReleaseForm
 from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds, released_tasks
 from evaluation.releases.candidate import load_candidate
 from evaluation.releases.cut import ReleaseBlockedError, cut_release
-from evaluation.releases.download import archive_response, site_response, statement_response
+from evaluation.releases.download import archive_response, find_held_out, site_response, statement_response
 from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.errata import publish_erratum
+from evaluation.releases.held_out import TOLD
 from evaluation.releases.readiness import (
     APPROVED_ELSEWHERE,
     CREDITS,
@@ -38,6 +39,7 @@ from evaluation.releases.signing import key_of, replace_key
 from evaluation.releases.site import pilots_of
 from evaluation.releases.todo import blocked_releases
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require, why_not
+from studio.domain.episode import Split
 from studio.domain.options import OptionsError
 from studio.domain.phrases import count_of
 from studio.models import Benchmark, Task
@@ -72,6 +74,7 @@ KIND_LABELS = {
     FILE_UNKNOWN: "files from elsewhere without source or licence",
     UNSIGNED: "cannot be signed",
     FILE_GONE: "files from elsewhere that are gone",
+    TOLD: "tells of held-out tasks",
 }
 
 AUDITS = ("too-few-audited", "truth-not-measured", "judges-disagree", "judges-wrong-in-truth", "evidence-not-shown")
@@ -208,6 +211,12 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
                 return redirect(f"{row.get_absolute_url()}#errata")
             except OptionsError as error:
                 form.reject(error)
+    held_out = row.held_out_pack
+    packs = [row.manifest, *([held_out.manifest] if held_out else [])]
+    split_of = {task["sha256"]: task.get("split", Split.PUBLIC) for pack in packs for task in pack["tasks"]}
+    frozen = row.tasks.select_related("revision__task__persona__benchmark").order_by(
+        "revision__task__persona__position", "revision__task__position"
+    )
     return render(
         request,
         "evaluation/releases/release.html",
@@ -218,9 +227,9 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
             "form": form,
             "may_release": may(request.user, row.benchmark, "release"),
             "may_start": may(request.user, row.benchmark, "pilot"),
-            "tasks": row.tasks.select_related("revision__task__persona__benchmark").order_by(
-                "revision__task__persona__position", "revision__task__position"
-            ),
+            "held_out": held_out,
+            "may_fetch_held_out": may(request.user, row.benchmark, "manage"),
+            "tasks": [(each.revision, Split(split_of[each.revision.sha256]).label) for each in frozen],
         },
     )
 
@@ -229,6 +238,18 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_GET
 def release_download(request: SignedInRequest, pk: int) -> FileResponse:
     return archive_response(find_release(request.user, pk))
+
+
+@login_required
+@require_GET
+def release_held_out(request: SignedInRequest, pk: int) -> FileResponse:
+    return archive_response(find_held_out(request.user, pk))
+
+
+@login_required
+@require_GET
+def release_held_out_statement(request: SignedInRequest, pk: int) -> HttpResponse:
+    return statement_response(find_held_out(request.user, pk))
 
 
 @login_required

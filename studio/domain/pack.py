@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
+from studio.domain.episode import Split
 from studio.domain.signing import SignatureError, check, check_ssh, fingerprint, pem
+from studio.domain.splits import HELD_BACK, PUBLISHED
 from studio.domain.storable import read_json
 
 PACK_VERSION = 2
@@ -92,6 +94,16 @@ def _list(value: object) -> list[Any]:
 
 def _text(value: object) -> str:
     return value[:MAX_TEXT] if isinstance(value, str) else ""
+
+
+def archive_name(manifest: Mapping[str, Any]) -> str:
+    part = "" if Split.PUBLIC in splits_in(manifest) else "-held-out"
+    return f"{manifest['benchmark']['slug']}-{manifest['version']}{part}.zip"
+
+
+def splits_in(manifest: Mapping[str, Any]) -> tuple[Split, ...]:
+    """Of the pack's tasks. A pack from before there were splits is a published one."""
+    return PUBLISHED if Split.PUBLIC in manifest.get("splits", PUBLISHED) else HELD_BACK
 
 
 def manifest_file(manifest: Mapping[str, Any]) -> bytes:

@@ -62,16 +62,31 @@ def _zipped(files: Mapping[str, bytes]) -> bytes:
 def file_paths(benchmark: Benchmark) -> frozenset[str]:
     """Of all files that an export has beside its documents, below ``data/``."""
     paths = set()
-    for user_id, spec in benchmark.personas.order_by().values_list("user_id", "spec"):
-        persona = PersonaSpec.model_validate(spec)
-        paths |= {f"{user_id}/{file.path}" for file in (*persona.files, *persona.scripts)}
-        paths |= {f"{user_id}/skills/{skill.name}/{file.path}" for skill in persona.skills for file in skill.files}
+    for spec in benchmark.personas.order_by().values_list("spec", flat=True):
+        paths |= _persona_paths(PersonaSpec.model_validate(spec))
     rows = Task.objects.filter(persona__benchmark=benchmark).exclude(state=TaskState.RETIRED).order_by()
     for user_id, spec in rows.values_list("persona__user_id", "spec").iterator(chunk_size=200):
-        task = TaskSpec.model_validate(spec)
-        paths |= {f"{user_id}/tasks/{task.task_id}/{file.path}" for file in task.assets}
-        paths |= {f"{user_id}/{reference_folder(task.task_id)}{file.path}" for file in task.references}
+        paths |= _task_paths(user_id, TaskSpec.model_validate(spec))
     return frozenset(paths)
+
+
+def paths_of(episode: EpisodeSpec) -> frozenset[str]:
+    """Likewise, of one episode."""
+    tasks = (*episode.tasks, *episode.unplaced)
+    own = (_task_paths(episode.persona.user_id, task) for task in tasks)
+    return frozenset().union(_persona_paths(episode.persona), *own)
+
+
+def _persona_paths(persona: PersonaSpec) -> set[str]:
+    own = {f"{persona.user_id}/{file.path}" for file in (*persona.files, *persona.scripts)}
+    return own | {
+        f"{persona.user_id}/skills/{skill.name}/{file.path}" for skill in persona.skills for file in skill.files
+    }
+
+
+def _task_paths(user_id: str, task: TaskSpec) -> set[str]:
+    own = {f"{user_id}/tasks/{task.task_id}/{file.path}" for file in task.assets}
+    return own | {f"{user_id}/{reference_folder(task.task_id)}{file.path}" for file in task.references}
 
 
 def _contents(episodes: Iterable[EpisodeSpec]) -> dict[str, bytes]:

@@ -143,6 +143,8 @@ class Migration(migrations.Migration):
                 ('file_origins', models.JSONField(blank=True, default=list)),
                 ('prose', models.JSONField(blank=True, default=dict)),
                 ('canary', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('validation_canary', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('held_out_canary', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('taxonomy', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to='studio.taxonomy')),

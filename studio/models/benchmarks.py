@@ -10,6 +10,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 
 from studio.domain.credits import LICENCES, OWN, PROSE, Credits
+from studio.domain.episode import Split
 from studio.domain.plan import PAPER_PLAN, Plan
 from studio.models.accounts import Membership
 
@@ -74,6 +75,9 @@ class Benchmark(models.Model):
     """By name of ``PROSE``; empty texts are left out."""
     canary = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     """Stands in whatever of a pack no agent, judge or grader reads: who finds it in a corpus knows where it is from."""
+    validation_canary = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    held_out_canary = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    """Likewise, of tasks of these splits: which of them is found says which were read."""
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -110,6 +114,10 @@ class Benchmark(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("studio:benchmark", args=[self.slug])
+
+    def canary_of(self, split: Split) -> str:
+        named = {Split.VALIDATION: self.validation_canary, Split.HELD_OUT: self.held_out_canary}
+        return str(named.get(split, self.canary))
 
     @property
     def plan(self) -> Plan:

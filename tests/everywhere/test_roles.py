@@ -211,6 +211,8 @@ RULES = {
     "evaluation:pilot_verified": "POST release",
     "evaluation:api-submissions": "POST user",
     "evaluation:api-pilot-verified": "POST release",
+    "evaluation:release_held_out": "GET manage",
+    "evaluation:release_held_out_statement": "GET manage",
     "evaluation:rehearse": "GET rehearse, POST rehearse",
     "evaluation:model_try": "GET view, POST pilot",
     "evaluation:user_preview": "GET view",

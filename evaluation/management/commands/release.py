@@ -9,9 +9,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.models import Release
+from evaluation.models import HeldOutPack, Release
+from evaluation.models.releases import SignedArchive
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
-from evaluation.releases.packing import rebuild, write_files
+from evaluation.releases.packing import Rebuilt, rebuild, write_files
 from evaluation.releases.readiness import Blocker
 from studio.management.base import EXIT_PROBLEMS, ReportCommand, add_options, read_options
 from studio.models import Benchmark
@@ -29,6 +30,7 @@ class Command(ReportCommand):
         "sha256": None,
         "file": None,
         "tasks": 0,
+        "splits": {},
         "blocked_by": [],
         "exceptions": [],
     }
@@ -72,8 +74,11 @@ class Command(ReportCommand):
             else:
                 self._print_blockers(blocked.blockers)
             sys.exit(EXIT_PROBLEMS)
+        held_out = release.held_out_pack
         try:
             file = _write(release, out) if out else None
+            if held_out and out:
+                _write(held_out, out)
         except OSError as error:
             self.stderr.write(f"{release} was created, but {out} cannot be written: {error.strerror}.")
             self.stderr.write("Free some space, then download it from its page.")
@@ -86,29 +91,44 @@ class Command(ReportCommand):
                     "sha256": release.sha256,
                     "file": str(file) if file else None,
                     "tasks": len(release.manifest["tasks"]),
+                    "splits": release.manifest["splits"],
                     "exceptions": release.exceptions,
                 }
             )
         else:
-            self._print_release(release, file)
+            self._print_release(release, held_out, file)
 
     def _rebuild(self, benchmark: Benchmark, version: str) -> None:
         release = benchmark.releases.filter(version=version).first()
         if release is None:
             self.stop(f"There is no release {version} of {benchmark}.", "Its page lists them.")
-        rebuilt = rebuild(release)
-        same = rebuilt.sha256 == release.sha256
+        packs = [pack for pack in (release, release.held_out_pack) if pack]
+        made = [(pack, rebuild(pack)) for pack in packs]
         if self.as_json:
-            facts = {"release": release.pk, "version": version, "released": release.sha256}
-            self.print_json({**facts, "rebuilt": rebuilt.sha256, "same": same, "changed": rebuilt.changed})
-        elif same:
-            self.stdout.write(f"{release} is made again byte for byte: sha256 {rebuilt.sha256}")
+            rows = [
+                {
+                    "released": pack.sha256,
+                    "rebuilt": again.sha256,
+                    "same": again.sha256 == pack.sha256,
+                    "changed": again.changed,
+                }
+                for pack, again in made
+            ]
+            facts = {"release": release.pk, "version": version, **rows[0]}
+            self.print_json(facts | ({"held_out": rows[1]} if len(rows) > 1 else {}))
         else:
-            self.stdout.write(f"{release} is not made again: released sha256 {release.sha256}, now {rebuilt.sha256}.")
-            for path in rebuilt.changed:
-                self.stdout.write(f"  {path}")
-        if not same:
+            for pack, again in made:
+                self._print_rebuilt(pack, again)
+        if any(again.sha256 != pack.sha256 for pack, again in made):
             sys.exit(EXIT_PROBLEMS)
+
+    def _print_rebuilt(self, pack: SignedArchive, again: Rebuilt) -> None:
+        if again.sha256 == pack.sha256:
+            self.stdout.write(f"{pack} is made again byte for byte: sha256 {again.sha256}")
+            return
+        self.stdout.write(f"{pack} is not made again: released sha256 {pack.sha256}, now {again.sha256}.")
+        for path in again.changed:
+            self.stdout.write(f"  {path}")
 
     def _print_blockers(self, blockers: tuple[Blocker, ...]) -> None:
         self.stdout.write(f"Not released. {len(blockers)} blockers:")
@@ -118,20 +138,25 @@ class Command(ReportCommand):
         if all(blocker.acceptable for blocker in blockers):
             self.stdout.write('Fix them, or accept them as exceptions with --accept "REASON".')
 
-    def _print_release(self, release: Release, file: Path | None) -> None:
+    def _print_release(self, release: Release, held_out: HeldOutPack | None, file: Path | None) -> None:
         self.stdout.write(f"Released {release}: {len(release.manifest['tasks'])} tasks, sha256 {release.sha256}")
+        if held_out:
+            number = len(held_out.manifest["tasks"])
+            self.stdout.write(f"Held out: {number} tasks in {held_out.file_name}, sha256 {held_out.sha256}")
         if release.key:
             self.stdout.write(f"Signed by {release.key.fingerprint}: publish this outside of the pack.")
         for exception in release.exceptions:
             self.stdout.write(f"  exception accepted by {exception['by']}: {exception['problem']['message']}")
         if file:
             self.stdout.write(f"The pack is {file}")
+            if held_out:
+                self.stdout.write(f"Beside it is {held_out.file_name}: do not publish it.")
 
 
-def _write(release: Release, out: Path) -> Path:
-    file = out.resolve() / release.file_name
+def _write(pack: SignedArchive, out: Path) -> Path:
+    file = out.resolve() / pack.file_name
     part = file.with_suffix(".part")
     with part.open("wb") as into:
-        write_files(release, into)
+        write_files(pack, into)
     part.replace(file)
     return file

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 
 from evaluation.releases.documents.flat import TABLES
 from studio.domain.base import JsonDict
@@ -81,7 +82,12 @@ def croissant_file(manifest: JsonDict, files: Mapping[str, tuple[str, int]]) -> 
             }
             for path, (sha256, size) in files.items()
         ],
-        "recordSet": [_records(table, f"flat/{table}.jsonl") for table in TABLES if f"flat/{table}.jsonl" in files],
+        "recordSet": [
+            _records(table, path)
+            for table in TABLES
+            for path in files
+            if PurePosixPath(path).stem.partition("-")[0] == table
+        ],
     }
     return json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n"
 
@@ -92,14 +98,15 @@ def _licence(credits: JsonDict) -> str:
 
 
 def _records(table: str, path: str) -> JsonDict:
+    name = PurePosixPath(path).stem
     return {
         "@type": "cr:RecordSet",
-        "@id": table,
-        "name": table,
+        "@id": name,
+        "name": name,
         "field": [
             {
                 "@type": "cr:Field",
-                "@id": f"{table}/{column}",
+                "@id": f"{name}/{column}",
                 "name": column,
                 "dataType": TYPES[kind],
                 "source": {"fileObject": {"@id": path}, "extract": {"column": column}},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evaluation.releases.documents.licence import licence_name
 from evaluation.releases.documents.markdown import bullets, document, inline, paragraphs, table
+from evaluation.releases.documents.splits import splits_text
 from evaluation.releases.documents.statistics import canary
 from studio.domain.base import JsonDict
 from studio.domain.phrases import count_of
@@ -13,6 +14,9 @@ NOT_VALIDATED = (
     "Not validated: no feasibility check of its tasks (with the intents told, with earlier sessions, with the request "
     "alone) stands in this release."
 )
+
+
+ALL_SPLITS = "These scores, and the figures of audits, are over the tasks of all splits together."
 
 
 def data_card_file(manifest: JsonDict) -> bytes:
@@ -26,6 +30,7 @@ def data_card_file(manifest: JsonDict) -> bytes:
             ["Persona", "Name", "Occupation", "Tasks"],
             [[row[key] for key in ("persona", "name", "occupation", "tasks")] for row in _personas(manifest)],
         ),
+        *(("## Splits", splits) if (splits := splits_text(manifest)) else ()),
         "## How it was made",
         paragraphs(credits["making"]),
         _made(manifest),
@@ -38,6 +43,7 @@ def data_card_file(manifest: JsonDict) -> bytes:
         paragraphs(credits["validation"]),
         "## Tried on models",
         _pilots(manifest["evidence"]),
+        ALL_SPLITS if len(manifest.get("splits", ())) > 1 and manifest["evidence"]["pilots"] else "",
         "## Limits",
         paragraphs(credits["limits"]) or NOT_SAID,
         "## Known exceptions",

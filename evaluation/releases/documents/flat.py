@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from studio.domain.base import JsonDict
-from studio.domain.episode import EpisodeSpec
+from studio.domain.episode import EpisodeSpec, Split
 
 TABLES: Mapping[str, Mapping[str, type]] = {
     "personas": {"persona": str, "name": str, "occupation": str, "role": str, "tasks": int},
@@ -29,13 +29,19 @@ TABLES: Mapping[str, Mapping[str, type]] = {
 """Columns of each table, all of them always there; ``canary`` follows."""
 
 
-def flat_rows(episode: EpisodeSpec) -> dict[str, list[JsonDict]]:
-    """By table. Positions are from 1; that of a task is 0 if it is not placed."""
-    persona, rows = episode.persona, {name: list[JsonDict]() for name in TABLES}
+def flat_path(table: str, split: str, main: str) -> str:
+    """``main``: the split of which most files are."""
+    return f"flat/{table}.jsonl" if split == main else f"flat/{table}-{split}.jsonl"
+
+
+def flat_rows(episode: EpisodeSpec, main: Split) -> dict[tuple[str, str], list[JsonDict]]:
+    """By table and split; personas are of ``main``. Positions are from 1; that of a task is 0 if it is not placed."""
+    persona, found = episode.persona, dict[tuple[str, str], list[JsonDict]]()
     tasks = [*enumerate(episode.tasks, start=1), *((0, task) for task in episode.unplaced)]
     about = (persona.user_id, persona.name, persona.occupation, persona.role_text)
-    rows["personas"].append(_row("personas", *about, len(tasks)))
+    found["personas", main] = [_row("personas", *about, len(tasks))]
     for position, task in tasks:
+        rows = {name: found.setdefault((name, episode.split_of(task.task_id)), []) for name in TABLES}
         own = (persona.user_id, task.task_id)
         about_task = (task.title, task.category, task.group, task.trigger.kind, task.initial_request)
         rows["tasks"].append(_row("tasks", *own, position, *about_task, len(task.intents), len(task.scored_items)))
@@ -50,7 +56,7 @@ def flat_rows(episode: EpisodeSpec) -> dict[str, list[JsonDict]]:
         rows["dependencies"] += [
             _row("dependencies", *own, needed.task_id, needed.carries_over) for needed in task.depends_on
         ]
-    return rows
+    return found
 
 
 def flat_lines(rows: Iterable[JsonDict], canary: str) -> bytes:

@@ -8,16 +8,17 @@ from pathlib import PurePosixPath
 from evaluation.releases.documents.changelog import changes_text, erratum_text
 from evaluation.releases.documents.licence import licence_name
 from evaluation.releases.documents.markdown import bullets, document, inline, paragraphs, quote
+from evaluation.releases.documents.splits import splits_text
 from evaluation.releases.documents.statistics import canary
 from evaluation.releases.documents.yaml_text import Value, yaml_text
 from studio.domain.base import JsonDict
 from studio.domain.credits import LICENCES
-from studio.domain.pack import PUBLIC_KEY, SIGNATURE, SIGNERS, SSH_SIGNATURE, SUMS
+from studio.domain.pack import PUBLIC_KEY, SIGNATURE, SIGNERS, SSH_SIGNATURE, SUMS, archive_name, splits_in
 from studio.domain.phrases import count_of
 from studio.domain.signing import NAMESPACE
 from studio.domain.task import TaskSpec
 
-DEFAULT = "flat/tasks.jsonl"
+DEFAULT = "tasks"
 """What ``load_dataset`` gives without being asked for a configuration."""
 SCORES = """Every task is one session: the agent gets the request, and a simulated user who knows the hidden intents
 answers it. **Proc** is the share of hidden intents that the agent met or asked about before the user had to say them,
@@ -30,12 +31,13 @@ the protocol, the judge and the number of runs with every score, and intervals w
 def readme_file(manifest: JsonDict, shown: tuple[str, TaskSpec] | None, tables: Sequence[str]) -> bytes:
     """``shown``: a persona's id and the task of theirs that serves as the example. ``tables``: paths of flat files."""
     name, credits = manifest["benchmark"]["name"], manifest["credits"]
-    file = f"{manifest['benchmark']['slug']}-{manifest['version']}.zip"
+    file = archive_name(manifest)
     return _head(manifest, tables) + document(
         f"# {inline(name)} {inline(manifest['version'])}",
         paragraphs(credits["introduction"]),
         paragraphs(manifest["benchmark"]["description"]),
         _contents(manifest),
+        splits_text(manifest),
         "## Who made it",
         bullets(map(inline, credits["contributors"])) or "Its makers have not been named.",
         f"Licence: {inline(licence_name(manifest))}. Contact: {inline(credits['contact']) or 'not given'}.",
@@ -100,13 +102,18 @@ def _head(manifest: JsonDict, tables: Sequence[str]) -> bytes:
     """By which ``datasets.load_dataset`` finds the flat files."""
     credits = manifest["credits"]
     known = credits["licence"] in LICENCES
+    main = splits_in(manifest)[0]
+    files: dict[str, list[Value]] = {}
+    for path in tables:
+        table, _, split = PurePosixPath(path).stem.partition("-")
+        files.setdefault(table, []).append({"split": split or main.value, "path": path})
     configs: list[dict[str, Value]] = [
         {
-            "config_name": PurePosixPath(path).stem,
-            **({"default": True} if path == DEFAULT else {}),
-            "data_files": [{"split": "public", "path": path}],
+            "config_name": table,
+            **({"default": True} if table == DEFAULT else {}),
+            "data_files": [*own],
         }
-        for path in tables
+        for table, own in files.items()
     ]
     head = yaml_text(
         {

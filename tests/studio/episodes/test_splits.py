@@ -101,9 +101,11 @@ def test_editor_cannot_tie_a_task_to_one_of_another_split(desk):
     ],
 )
 def test_database_refuses_to_cut_a_group(desk, statement: str):
-    with pytest.raises(IntegrityError, match="belong together"), transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        with pytest.raises(IntegrityError, match="belong together"), transaction.atomic():
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        transaction.set_rollback(True)
 
 
 def test_database_knows_no_other_split(desk):

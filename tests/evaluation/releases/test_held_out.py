@@ -1,0 +1,258 @@
+"""Held-out tasks stand in a pack of their own; nothing of them in the published one."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from evaluation.models import HeldOutPack, Release
+from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
+from evaluation.releases.errata import ErratumOptions, publish_erratum
+from evaluation.releases.packing import open_archive, rebuild
+from studio.domain.base import FileRef
+from studio.domain.credits import Credits, FileOrigin
+from studio.domain.options import OptionsError
+from studio.domain.pack import archive_name
+from studio.domain.persona import PersonaSpec, Skill
+from studio.domain.task import Dependency, ExactCheck
+from studio.drafts.load import load_episode, load_task
+from studio.episodes.moves import Move, make_move
+from studio.imports.importer import import_archive
+from studio.models import Benchmark, Finding, Role, Task, User
+from studio.tasks.save import save_task
+from tests.evaluation.builders import benchmark_of, file, intents, rubric, rule, task
+from tests.factories import BenchmarkFactory, member
+
+pytestmark = pytest.mark.django_db
+MARK = "quokkasecret"
+"""Stands in every text of the held-out tasks."""
+
+
+def marked(path: str) -> FileRef:
+    return file(path, f"# {MARK} {path}\nscore = lambda history: {{'one': 0}}\n")
+
+
+@pytest.fixture
+def benchmark() -> Benchmark:
+    """Two public tasks, one for validation, and a held-out group of two with files, script, skill and app data."""
+    persona = PersonaSpec(
+        user_id="Harbour",
+        name="Harbour master",
+        tools=("gmail__send_email", "todoist__create_task"),
+        skills=(
+            Skill(name="fees", files=(file("SKILL.md", "# Fees\n"),)),
+            Skill(name=MARK, files=(marked("SKILL.md"),)),
+        ),
+        scripts=(marked("scripts/held.py"),),
+        files=(file("apps/todoist.json", json.dumps({"projects": [{"name": MARK}]})), marked("notes.md")),
+    )
+    told = {"tools": ("gmail__send_email",), "skills": ("fees",)}
+    secret = f"Only a held-out task says the {MARK} of the harbour."
+    held = {
+        "group": f"{MARK} group",
+        "title": secret,
+        "description": secret,
+        "initial_request": secret,
+        "intents": intents(secret),
+        "category": MARK[:20],
+    }
+    a = task("a", title="The fee", assets=(file("fees.md", "The fee is 12 crowns.\n"),), **told)
+    b = task("b", title="The letter", checklist=(rubric("The letter names the fee."),), **told)
+    v = task("v", title="The sign", checklist=(rubric("The sign is short."),), **told)
+    first = task(f"{MARK}_first", assets=(marked("log.md"),), checklist=(), skills=(MARK,), **held)
+    second = task(
+        f"{MARK}_second",
+        checklist=(rubric(secret), rule(secret, ExactCheck(kind="record_exists", app="todoist", table="projects"))),
+        grader_script="data/Harbour/scripts/held.py",
+        tools=("todoist__create_task",),
+        skills=(MARK,),
+        depends_on=(Dependency(task_id=f"{MARK}_first", carries_over=secret),),
+        reference_workflow=secret,
+        **held,
+    )
+    found = benchmark_of(a, b, v, first, second, persona=persona)
+    found.set_credits(
+        Credits(
+            licence="CC-BY-4.0",
+            contributors=["Noor, Aya"],
+            file_origins=[
+                FileOrigin(path=f"Harbour/tasks/{MARK}_first/log.md", source="", licence="CC0-1.0"),
+                FileOrigin(path="Harbour/tasks/a/fees.md", source="https://example.org", licence="CC0-1.0"),
+            ],
+        )
+    )
+    found.save()
+    owner = member(found, Role.OWNER)
+    row = found.personas.get()
+    make_move(row.pk, Move("split", (f"{MARK}_first", f"{MARK}_second"), split="held_out"), by=owner)
+    make_move(row.pk, Move("split", ("v",), split="validation"), by=owner)
+    return found
+
+
+@pytest.fixture
+def owner(benchmark: Benchmark) -> User:
+    return benchmark.memberships.get(role=Role.OWNER).user
+
+
+def cut(benchmark: Benchmark, version: str = "1.0", **options: str) -> Release:
+    return cut_release(
+        benchmark, ReleaseOptions(version=version, accept="A test.", **options), by=None, signature="Ada"
+    )
+
+
+def unpacked(content: bytes) -> Iterator[tuple[str, bytes]]:
+    """Every file, archives among them unpacked too."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for name in archive.namelist():
+            yield name, archive.read(name)
+            if name.endswith(".zip"):
+                yield from unpacked(archive.read(name))
+
+
+def files_of(pack: Release | HeldOutPack) -> dict[str, bytes]:
+    with open_archive(pack) as opened:
+        return dict(unpacked(opened.read()))
+
+
+def held_out(release: Release) -> HeldOutPack:
+    pack = release.held_out_pack
+    assert pack is not None
+    return pack
+
+
+def test_nothing_of_held_out_tasks_stands_in_the_published_pack(benchmark: Benchmark, owner: User):
+    waived = Task.objects.get(task_id=f"{MARK}_second")
+    Finding.objects.filter(task=waived).delete()
+    cut(benchmark, "0.9")
+    text = f"{MARK} is wrong."
+    publish_erratum(benchmark.releases.get(), ErratumOptions(text=text, tasks=[f"Harbour/{MARK}_second"]), by=owner)
+    save_task(waived.pk, load_task(waived).model_copy(update={"initial_request": f"{MARK} as never before."}), by=owner)
+    release = cut(benchmark, changes="A new request.")
+
+    public, held = files_of(release), files_of(held_out(release))
+    telling = [path for path, content in public.items() if MARK in path or MARK.encode() in content.lower()]
+    assert telling == []
+    assert str(benchmark.held_out_canary).encode() not in b"".join(public.values())
+    assert f"data/Harbour/tasks/{MARK}_second/task.yaml" in held
+    for path in ("scripts/held.py", f"skills/{MARK}/SKILL.md", "apps/todoist.json", "notes.md"):
+        assert f"data/Harbour/{path}" in held
+    for path in ("pack.json", "README.md", "CHANGELOG.md", "DATA_CARD.md", "flat/tasks.jsonl"):
+        assert MARK.encode() in held[path]
+    assert text.encode() in held["CHANGELOG.md"]
+
+
+def test_published_pack_names_the_held_out_one_by_its_hash(benchmark: Benchmark):
+    release = cut(benchmark)
+    pack = held_out(release)
+    manifest = json.loads(files_of(release)["pack.json"])
+    assert manifest["splits"] == {
+        "public": {"tasks": 2, "canary": str(benchmark.canary)},
+        "validation": {"tasks": 1, "canary": str(benchmark.validation_canary)},
+        "held_out": {"tasks": 2, "file": pack.file_name, "sha256": pack.sha256},
+    }
+    assert manifest["totals"]["tasks"] == 3
+    assert {row["task"]: row["split"] for row in manifest["tasks"]} == {"a": "public", "b": "public", "v": "validation"}
+    assert pack.file_name == archive_name(pack.manifest) == f"{benchmark.slug}-1.0-held-out.zip"
+    assert pack.manifest["splits"] == {"held_out": {"tasks": 2, "canary": str(benchmark.held_out_canary)}}
+    assert pack.sha256 in files_of(release)["README.md"].decode()
+
+
+def test_canary_of_each_split_stands_with_its_tasks(benchmark: Benchmark):
+    files = files_of(cut(benchmark))
+    rows = {path: files[path].decode() for path in ("flat/tasks.jsonl", "flat/tasks-validation.jsonl")}
+    assert str(benchmark.canary) in rows["flat/tasks.jsonl"]
+    assert str(benchmark.validation_canary) not in rows["flat/tasks.jsonl"]
+    assert str(benchmark.validation_canary) in rows["flat/tasks-validation.jsonl"]
+    assert '"The sign"' in rows["flat/tasks-validation.jsonl"]
+    assert '"The sign"' not in rows["flat/tasks.jsonl"]
+
+
+def test_both_packs_are_made_again_byte_for_byte_whatever_became_of_the_drafts(
+    benchmark: Benchmark, owner: User, capsys: pytest.CaptureFixture[str]
+):
+    release = cut(benchmark)
+    persona = benchmark.personas.get()
+    make_move(persona.pk, Move("split", (f"{MARK}_first", f"{MARK}_second"), split="public"), by=owner)
+    row = persona.tasks.get(task_id="a")
+    save_task(row.pk, load_task(row).model_copy(update={"title": "Another"}), by=owner)
+
+    for pack in (release, held_out(release)):
+        rebuilt = rebuild(pack)
+        assert (rebuilt.sha256, rebuilt.changed) == (pack.sha256, ())
+    call_command("release", benchmark=benchmark.slug, version="1.0", rebuild=True)
+    said = capsys.readouterr().out
+    assert release.sha256 in said
+    assert held_out(release).sha256 in said
+
+
+def test_release_without_held_out_tasks_has_one_pack(benchmark: Benchmark, owner: User):
+    persona = benchmark.personas.get()
+    make_move(persona.pk, Move("split", (f"{MARK}_first", f"{MARK}_second"), split="public"), by=owner)
+    release = cut(benchmark)
+    assert release.held_out_pack is None
+    assert f"data/Harbour/tasks/{MARK}_second/task.yaml" in files_of(release)
+    assert "held_out" not in release.manifest["splits"]
+
+
+def test_both_packs_together_give_the_benchmark_again(benchmark: Benchmark):
+    release = cut(benchmark)
+    other = BenchmarkFactory()
+    for pack in (release, held_out(release)):
+        with open_archive(pack) as opened:
+            assert not import_archive(other, opened.read(), by=None).errors
+
+    before, after = (load_episode(each.personas.get()) for each in (benchmark, other))
+    assert after.splits == before.splits
+    assert {task.task_id for task in after.tasks} == {task.task_id for task in before.tasks}
+    for name in ("scripts", "skills", "files"):
+        assert getattr(after.persona, name) == getattr(before.persona, name)
+
+
+def test_text_that_tells_of_a_held_out_task_blocks_the_release_until_it_is_accepted(benchmark: Benchmark):
+    row = Task.objects.get(task_id="b")
+    secret = f"Only a held-out task says the {MARK} of the harbour."
+    save_task(row.pk, load_task(row).model_copy(update={"assets": (file("spill.md", f"{secret}\n"),)}), by=None)
+    benchmark.set_credits(benchmark.credits.model_copy(update={"file_origins": []}))
+    benchmark.save()
+
+    with pytest.raises(ReleaseBlockedError) as blocked:
+        cut_release(benchmark, ReleaseOptions(version="1.0", accept=""), by=None, signature="Ada")
+    assert not any(blocker.code == "held-out-told" for blocker in blocked.value.blockers)  # the others come first
+    release = cut(benchmark)
+    told = [each for each in release.exceptions if each["problem"]["code"] == "held-out-told"]
+    assert "data/Harbour/tasks/b/spill.md" in told[0]["problem"]["message"]
+    assert MARK not in json.dumps(release.manifest)
+
+
+def test_erratum_is_of_held_out_tasks_or_of_published_ones(benchmark: Benchmark, owner: User):
+    release = cut(benchmark)
+    with pytest.raises(OptionsError, match="held out"):
+        publish_erratum(release, ErratumOptions(text="Both.", tasks=["Harbour/a", f"Harbour/{MARK}_first"]), by=owner)
+
+
+def test_only_owners_fetch_the_held_out_pack(benchmark: Benchmark, owner: User, client: Client):
+    release = cut(benchmark)
+    page, fetch = (
+        reverse("evaluation:release", args=[release.pk]),
+        reverse("evaluation:release_held_out", args=[release.pk]),
+    )
+    for person, status in (
+        (owner, 200),
+        (member(benchmark, Role.RELEASE_MANAGER), 403),
+        (member(BenchmarkFactory(), Role.OWNER), 404),
+    ):
+        client.force_login(person)
+        assert client.get(fetch).status_code == status
+        assert client.get(f"/api/releases/{release.pk}/held-out/").status_code == status
+    client.force_login(owner)
+    assert b"".join(client.get(fetch).streaming_content)[:2] == b"PK"
+    shown = client.get(page).content.decode()
+    assert held_out(release).sha256 in shown
+    assert "for owners of the benchmark" not in shown
