@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 OK, UNFINISHED, USAGE = 0, 1, 2
 FOUND = 1
+SPLITS = ("public", "validation", "held_out")
+"""``studio.domain.episode.Split``"""
 HASH = "SHA256:"
 """Begins a fingerprint."""
 INTERRUPTED = 128 + signal.SIGINT
@@ -98,11 +100,15 @@ def _parser() -> argparse.ArgumentParser:
         help="of the key that must have signed it: SHA256:…, as its makers publish it; without it only integrity is "
         "checked",
     )
+    verify.add_argument(
+        "--held-out", type=Path, metavar="PACK", help="check too that this is the pack of its held-out tasks"
+    )
     _add_json(verify)
 
     score = commands.add_parser("score", help="Proc, Comp, intervals and reliability of results")
     score.set_defaults(action=_score)
     score.add_argument("results", type=Path, metavar="RESULTS")
+    score.add_argument("--split", default="", choices=SPLITS, help="only tasks of this split")
     _add_format(score)
 
     compare = commands.add_parser("compare", help="two results on the tasks that both ran")
@@ -183,6 +189,13 @@ def _add_run_arguments(run: argparse.ArgumentParser) -> None:
     what.add_argument("--persona", action="append", default=[], help="only this one; may be repeated")
     what.add_argument(
         "--task", action="append", default=[], help="only this one and what it builds on; may be repeated"
+    )
+    what.add_argument(
+        "--split",
+        action="append",
+        default=[],
+        choices=SPLITS,
+        help="only tasks of this split; may be repeated (default: all that the pack has)",
     )
     what.add_argument("--runs", type=int, default=1, metavar="K", help="of every task (default 1; the paper has 3)")
     what.add_argument("--protocol", choices=("paper", "release"), default="paper", help="default: paper")
@@ -270,6 +283,7 @@ def _planned(args: argparse.Namespace) -> PlannedRun:
     from evaluation.protocol.versions import ProtocolName
     from evaluation.runner.packs import read_pack
     from evaluation.runner.run import RunOptions, plan
+    from studio.domain.episode import Split
     from studio.domain.tool_servers import ToolServerPolicy
 
     keys = [entry.rpartition("@") for entry in args.allow_key]
@@ -278,6 +292,7 @@ def _planned(args: argparse.Namespace) -> PlannedRun:
         mode=PilotMode(args.mode),
         personas=args.persona,
         tasks=args.task,
+        splits=[Split(name) for name in args.split],
         runs=args.runs,
         user_style=args.user_style,
         limits=_numbers("--limit", args.limit),
@@ -343,6 +358,7 @@ def _show(args: argparse.Namespace) -> int:
 def _verify(args: argparse.Namespace) -> int:
     from evaluation.runner.packs import read_files, verified
     from studio.domain.pack import MANIFEST, UNLISTED, signer_of
+    from studio.domain.phrases import count_of
 
     files, sha256 = read_files(args.pack)
     if MANIFEST not in files:
@@ -356,11 +372,15 @@ def _verify(args: argparse.Namespace) -> int:
             f"{args.pack} is signed by {signer}, not by {args.key}.",
             "Do not use it, unless its makers publish this fingerprint elsewhere too.",
         )
+    held_out = manifest.get("splits", {}).get("held_out", {})
+    if args.held_out:
+        _check_held_out(args, held_out)
     name = f"{manifest['benchmark']['name']} {manifest['version']}"
     checked = len(files.keys() - UNLISTED)
     if args.json:
         facts = {"ok": True, "name": name, "sha256": sha256, "files": checked, "signed_by": signer or None}
-        _print_json({**facts, "checked": "signature" if args.key else "integrity"})
+        facts |= {"checked": "signature" if args.key else "integrity", "splits": manifest.get("splits", {})}
+        _print_json(facts | {"held_out_checked": bool(args.held_out)})
         return OK
     whole = f"{name}: all {checked} files are as released"
     if args.key:
@@ -371,14 +391,33 @@ def _verify(args: argparse.Namespace) -> int:
     else:
         _tell(f"{whole}. Integrity only: it is not signed, so anybody may have made it.")
     _tell(f"sha256 {sha256}")
+    if "file" in held_out:
+        checked = "checked too" if args.held_out else "give it with --held-out, if you have it, to check it too"
+        _tell(f"{count_of(held_out['tasks'], 'task')} held out in {held_out['file']}: {checked}.")
     return OK
+
+
+def _check_held_out(args: argparse.Namespace, named: dict[str, Any]) -> None:
+    """Raises PibenchError unless it is the pack that the published one names, and whole."""
+    from evaluation.runner.packs import read_pack
+
+    pack = read_pack(args.held_out)
+    if "sha256" not in named:
+        raise PibenchError(f"{args.pack} names no pack of held-out tasks.")
+    if pack.sha256 != named["sha256"]:
+        raise PibenchError(
+            f"{args.held_out} is not the held-out pack of {args.pack}: its sha256 is {pack.sha256}, not "
+            f"{named['sha256']}."
+        )
 
 
 def _score(args: argparse.Namespace) -> int:
     from evaluation.runner.results import read_results
     from evaluation.runner.scores import score, score_tables, scores_json
+    from studio.domain.episode import Split
 
-    scored = score(read_results(args.results))
+    results = read_results(args.results)
+    scored = score(results.of_split(Split(args.split)) if args.split else results)
     if args.json:
         _print_json(scores_json(scored))
     else:
@@ -408,7 +447,7 @@ def _leaks(args: argparse.Namespace) -> int:
     else:
         of_answers = f", with {leaks.answers} answers of the model under test" if leaks.answers else ""
         _tell(f"{leaks.files} files searched{of_answers}.")
-        if not leaks.canary:
+        if not leaks.canaries:
             _tell("This is no release, so it has no canary.")
         elif leaks.canary_in:
             _tell(f"The canary stands in {', '.join(leaks.canary_in)}.")

@@ -50,8 +50,8 @@ class Text:
 @dataclass
 class Leaks:
     texts: Sequence[Text]
-    canary: str
-    """Empty: a folder of personas has none."""
+    canaries: Sequence[str]
+    """Of its splits; a folder of personas has none."""
     canary_in: list[str] = field(default_factory=list)
     files: int = 0
     answers: int = 0
@@ -84,7 +84,7 @@ def find_leaks(pack: Pack, paths: Sequence[Path]) -> Leaks:
     say of hidden intents.
     """
     index = dict[int, list[tuple[Text, int]]]()
-    leaks = Leaks(list(_texts(pack, index)), str(pack.manifest.get("canary", "")))
+    leaks = Leaks(list(_texts(pack, index)), _canaries(pack))
     for path in paths:
         for file in _files(path):
             leaks.files += 1
@@ -97,7 +97,7 @@ def find_leaks(pack: Pack, paths: Sequence[Path]) -> Leaks:
 
 def leaks_json(leaks: Leaks) -> dict[str, Any]:
     return {
-        "canary": leaks.canary or None,
+        "canaries": list(leaks.canaries),
         "canary_in": leaks.canary_in,
         "files": leaks.files,
         "answers": leaks.answers,
@@ -133,6 +133,12 @@ def leaks_table(leaks: Leaks) -> Table:
     return Table(title, ["Text", "Longest, words", "Passages", "First in"], rows, leaks.cannot_know)
 
 
+def _canaries(pack: Pack) -> list[str]:
+    splits = pack.manifest.get("splits", {}).values()
+    found = [str(pack.manifest.get("canary", "")), *(str(each["canary"]) for each in splits if "canary" in each)]
+    return list(dict.fromkeys(filter(None, found)))
+
+
 def _texts(pack: Pack, index: dict[int, list[tuple[Text, int]]]) -> Iterator[Text]:
     for episode in pack.episodes:
         for task in (*episode.tasks, *episode.unplaced):
@@ -161,7 +167,8 @@ def _files(path: Path) -> Iterator[Path]:
 def _search(file: Path, index: dict[int, list[tuple[Text, int]]], leaks: Leaks) -> None:
     chunks = _answers(file, leaks) if file.name == CALLS else ((chunk, "") for chunk in _chunks(file))
     for content, known in chunks:
-        if leaks.canary and leaks.canary.casefold() in content.casefold() and str(file) not in leaks.canary_in:
+        folded = content.casefold()
+        if str(file) not in leaks.canary_in and any(canary.casefold() in folded for canary in leaks.canaries):
             leaks.canary_in.append(str(file))
         said = set(_passages(content)) & index.keys()
         for passage in said - (set(_passages(known)) if said else set()):

@@ -34,6 +34,7 @@ from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import ProtocolName, Terms
 from evaluation.runner.errors import PibenchError
 from studio.domain.archive import why_unsafe
+from studio.domain.episode import Split
 from studio.domain.storable import read_json
 from studio.domain.task import TaskSpec
 
@@ -102,6 +103,7 @@ class KnownTask:
     content: str
     """``studio.domain.content.content_hash``"""
     said_in_request: Sequence[int] = ()
+    split: Split = Split.PUBLIC
 
 
 @dataclass(frozen=True)
@@ -205,6 +207,22 @@ class Results:
             told = str(error) if isinstance(error, UnreadableLineError) else f"{self.folder} has another form."
             raise PibenchError(told, "Something else wrote into the results; run them again.") from None
 
+    @property
+    def splits(self) -> list[Split]:
+        """Of its tasks."""
+        found = {each.split for each in self.tasks.values()}
+        return [split for split in Split if split in found]
+
+    def of_split(self, split: Split) -> Results:
+        """Those of its tasks alone. Raises PibenchError if there are none."""
+        tasks = {key: each for key, each in self.tasks.items() if each.split == split}
+        if not tasks:
+            had = ", ".join(each.label for each in self.splits)
+            raise PibenchError(f"{self.folder} has no {split.label} tasks.", f"They are {had}.")
+        sessions = [each for each in self.run["sessions"] if (each["persona"], each["task"]) in tasks]
+        splits = {name: number for name, number in self.run.get("splits", {}).items() if name == split}
+        return Results(self.folder, {**self.run, "splits": splits, "sessions": sessions}, tasks)
+
     def rows(self) -> list[SessionRow]:
         return [session.row(at, self.agent) for at, session in enumerate(self.sessions)]
 
@@ -252,7 +270,13 @@ def read_results(folder: Path) -> Results:
 
 
 def _task_of(line: Mapping[str, Any]) -> KnownTask:
-    return KnownTask(line["persona"], TaskSpec.model_validate(line["task"]), line["content"], line["said_in_request"])
+    return KnownTask(
+        line["persona"],
+        TaskSpec.model_validate(line["task"]),
+        line["content"],
+        line["said_in_request"],
+        Split(line.get("split", Split.PUBLIC)),
+    )
 
 
 def write_results(folder: Path, run: Mapping[str, Any], tasks: Sequence[KnownTask]) -> Results:
@@ -268,6 +292,7 @@ def write_results(folder: Path, run: Mapping[str, Any], tasks: Sequence[KnownTas
             "persona": each.persona,
             "content": each.content,
             "said_in_request": list(each.said_in_request),
+            "split": each.split,
             "task": without_source(each.task),
         }
         for each in tasks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -39,7 +40,7 @@ from evaluation.runner.results import (
 from evaluation.sandbox.documents import may_read_documents, read_document
 from evaluation.tools.mcp.servers import bound_servers
 from studio import __version__
-from studio.domain.episode import EpisodeSpec
+from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.options import OptionsError
 from studio.domain.task import TaskSpec
 from studio.domain.tool_servers import ToolServerPolicy, servers_in
@@ -70,6 +71,8 @@ class RunOptions:
     """Empty: all."""
     tasks: Sequence[str] = ()
     """Empty: all. Those that they depend on run too, earlier and in the same workspace."""
+    splits: Sequence[Split] = ()
+    """Empty: all that the pack has."""
     runs: int = 1
     user_style: str = ""
     """Empty: as the protocol has it."""
@@ -119,6 +122,7 @@ class PlannedRun:
             "agent_judges_itself": seats.agent.origin == seats.judge.origin,
             "limits": session_limits(self.options.limits),
             "budgets": {scope: dict(limits) for scope, limits in self.options.budgets.items()},
+            "splits": _splits_of(self.tasks),
             "sessions": [vars(session) for session in self.sessions],
         }
 
@@ -130,7 +134,13 @@ class PlannedRun:
             user_id, contents = episode.persona.user_id, self.pack.contents_of_tasks(episode)
             wanted = {session.task for session in self.sessions if session.persona == user_id}
             known += [
-                KnownTask(user_id, task, contents[task.task_id], self.pack.said_in_request(user_id, task.task_id))
+                KnownTask(
+                    user_id,
+                    task,
+                    contents[task.task_id],
+                    self.pack.said_in_request(user_id, task.task_id),
+                    episode.split_of(task.task_id),
+                )
                 for task in episode.tasks
                 if task.task_id in wanted
             ]
@@ -191,7 +201,8 @@ def plan(pack: Pack, seats: Seats, options: RunOptions) -> PlannedRun:
     _refuse_servers_without_mcp(pack, options, [episode for _, episode in episodes])
     sessions = [session for at, episode in episodes for session in _sessions(at, episode, options)]
     if not sessions:
-        raise PibenchError(f"{pack.path} has no task to run.")
+        of = f" of the split {', '.join(split.label for split in options.splits)}" if options.splits else ""
+        raise PibenchError(f"{pack.path} has no task{of} to run.", *_where_held_out(pack, options))
     tasks = [
         (episode, task) for _, episode in episodes for task in episode.tasks if _runs(sessions, episode, task.task_id)
     ]
@@ -212,6 +223,18 @@ def start(planned: PlannedRun, folder: Path, jobs: int, watcher: Watcher, patien
         return Results(folder, results.run, results.tasks)
 
 
+def _splits_of(tasks: Sequence[KnownTask]) -> dict[str, int]:
+    """How many tasks of each run."""
+    counts = Counter(each.split for each in tasks)
+    return {split.value: counts[split] for split in Split if counts[split]}
+
+
+def _where_held_out(pack: Pack, options: RunOptions) -> list[str]:
+    held = pack.manifest.get("splits", {}).get(Split.HELD_OUT, {})
+    wanted = Split.HELD_OUT in options.splits and "file" in held
+    return [f"They stand in {held['file']}, which its makers do not publish."] if wanted else []
+
+
 def _chosen(pack: Pack, options: RunOptions) -> list[tuple[int, EpisodeSpec]]:
     """With their numbers, from 1."""
     known = [episode.persona.user_id for episode in pack.episodes]
@@ -230,8 +253,13 @@ def _chosen(pack: Pack, options: RunOptions) -> list[tuple[int, EpisodeSpec]]:
 
 def _sessions(at: int, episode: EpisodeSpec, options: RunOptions) -> list[PlannedSession]:
     tasks = [PlannedTask(task.task_id, tuple(need.task_id for need in task.depends_on)) for task in episode.tasks]
-    own = [task.name for task in tasks if task.name in options.tasks]
-    if options.tasks and not own:
+    own = [
+        task.name
+        for task in tasks
+        if (not options.tasks or task.name in options.tasks)
+        and (not options.splits or episode.split_of(task.name) in options.splits)
+    ]
+    if not own:
         return []
     planned = plan_run(tasks, options.mode, own)
     used = {name for chain in planned.chains for name in chain.tasks}

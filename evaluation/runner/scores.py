@@ -25,6 +25,7 @@ from evaluation.protocol.versions import may_be_ranked
 from evaluation.runner.errors import PibenchError
 from evaluation.runner.results import Results, SessionResult
 from evaluation.runner.tables import Table
+from studio.domain.episode import Split
 
 COLUMNS = ("", "Proc", "95 %", "SD", "Comp", "95 %", "SD", "n")
 """Of ``scores_row``."""
@@ -70,10 +71,20 @@ def scores_json(scored: ScoredResults) -> dict[str, Any]:
         **{key: value for key, value in results.run.items() if key != "sessions"},
         "agent_name": results.agent,
         "scores": {mode: _mode_json(scored, mode) for mode in scored.modes},
+        "split_scores": {
+            split: {mode: scores_document(own.agent(mode)) for mode in own.modes}
+            for split, own in by_split(scored).items()
+        },
         "statuses": status_counts(results.rows()).get(results.agent, {}),
         "model": model_answers(results),
         "sessions": [_session_json(scored, session, rows.get(at)) for at, session in enumerate(results.sessions)],
     }
+
+
+def by_split(scored: ScoredResults) -> dict[Split, ScoredResults]:
+    """Empty if all of its tasks are of one."""
+    splits = scored.results.splits
+    return {split: score(scored.results.of_split(split)) for split in splits} if len(splits) > 1 else {}
 
 
 def model_answers(results: Results) -> dict[str, Any]:
@@ -128,6 +139,9 @@ def score_tables(scored: ScoredResults) -> list[Table]:
         suffix = f" ({mode})" if len(scored.modes) > 1 else ""
         rows = [scores_row(agent.agent, agent.scores)]
         rows += [scores_row(f"  {name}", own) for name, own in agent.personas.items()]
+        rows += [
+            scores_row(f"  {split.label} tasks", own.agent(mode).scores) for split, own in by_split(scored).items()
+        ]
         note = note_of(scored, agent)
         tables.append(Table(f"Scores{suffix}", COLUMNS, rows, note))
         shares = scored.reliability(mode)
@@ -172,6 +186,7 @@ def note_of(scored: ScoredResults, agent: AgentScores) -> str:
     notes = [
         f"{agent.runs} run{'' if agent.runs == 1 else 's'}, {agent.sessions} sessions, {agent.tokens:,} tokens",
         f"{run['protocol']} protocol, agent loop {run['agent_loop']}",
+        "" if scored.results.splits == [Split.PUBLIC] else "split " + _labels(scored.results.splits),
         f"judge {run['models']['judge']['name']}, user {run['models']['user_model']['name']}",
         f"{agent.failed} failed" if agent.failed else "",
         f"{agent.blocked} blocked" if agent.blocked else "",
@@ -181,6 +196,10 @@ def note_of(scored: ScoredResults, agent: AgentScores) -> str:
         "the agent’s model judged itself" if run["agent_judges_itself"] and not run["scripted"] else "",
     ]
     return "; ".join(note for note in notes if note) + "."
+
+
+def _labels(splits: Sequence[Split]) -> str:
+    return " and ".join(split.label for split in splits)
 
 
 def compare_results(first: Results, second: Results) -> tuple[list[str], dict[ScoringMode, list[Comparison]]]:

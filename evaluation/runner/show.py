@@ -9,7 +9,7 @@ from typing import Any
 from evaluation.runner.packs import Pack
 from evaluation.runner.results import without_source
 from evaluation.runner.tables import plain
-from studio.domain.episode import EpisodeSpec
+from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.phrases import count_of
 from studio.domain.task import TaskSpec
 
@@ -21,11 +21,12 @@ def pack_json(pack: Pack) -> dict[str, Any]:
         "name": pack.name,
         "version": pack.version,
         "sha256": pack.sha256,
+        "splits": pack.manifest.get("splits", {}),
         "personas": [
             {
                 "persona": episode.persona.user_id,
                 "name": episode.persona.name,
-                "tasks": [_line_json(task) for task in episode.tasks],
+                "tasks": [_line_json(task) | {"split": episode.split_of(task.task_id)} for task in episode.tasks],
             }
             for episode in pack.episodes
         ],
@@ -55,11 +56,16 @@ def show_pack(pack: Pack) -> str:
         lines += ["", f"{name} · {count_of(len(episode.tasks), 'task')}"]
         for at, task in enumerate(episode.tasks):
             branch = "└─" if at == len(episode.tasks) - 1 else "├─"
-            lines.append(f"{branch} {task.task_id}  {task.title}  ({', '.join(_facts(task))})")
+            facts = ", ".join(_facts(task, episode.split_of(task.task_id)))
+            lines.append(f"{branch} {task.task_id}  {task.title}  ({facts})")
+    if held := pack.manifest.get("splits", {}).get(Split.HELD_OUT, {}).get("sha256"):
+        lines += ["", f"{count_of(pack.manifest['splits'][Split.HELD_OUT]['tasks'], 'task')} held out, sha256 {held}"]
     return "".join(f"{plain(line)}\n" for line in lines)
 
 
-def _facts(task: TaskSpec) -> Iterable[str]:
+def _facts(task: TaskSpec, split: Split) -> Iterable[str]:
+    if split != Split.PUBLIC:
+        yield split.label
     if task.is_setup:
         yield "setup"
     yield count_of(len(task.intents), "intent")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.domain.base import FileRef
-from studio.domain.episode import EpisodeSpec
+from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.pack import write_pack
 from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import write_persona
@@ -29,12 +29,15 @@ def write(
     personas: Mapping[str, Sequence[TaskSpec]],
     contents: Mapping[str, bytes] | None = None,
     said: Mapping[str, Sequence[int]] | None = None,
+    splits: Mapping[str, Split] | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> Path:
-    """``said``: by task, positions of intents that its request says."""
+    """``said``: by task, positions of intents that its request says. ``splits``: by task. ``more`` of its manifest."""
     files: dict[str, bytes] = {}
     rows: list[dict[str, Any]] = []
     for name, tasks in personas.items():
-        episode = EpisodeSpec(episode_id=name, persona=PersonaSpec(user_id=name), tasks=tuple(tasks))
+        own = {task.task_id: splits[task.task_id] for task in tasks if task.task_id in splits} if splits else {}
+        episode = EpisodeSpec(episode_id=name, persona=PersonaSpec(user_id=name), tasks=tuple(tasks), splits=own)
         files |= write_persona(episode, contents or {})
         rows += [
             {"persona": name, "task": task.task_id, "said_in_request": list((said or {}).get(task.task_id, ()))}
@@ -46,6 +49,7 @@ def write(
         "version": "1.0",
         "canary": CANARY,
         "tasks": rows,
+        **(more or {}),
     }
     path.write_bytes(write_pack(manifest, files))
     return path
