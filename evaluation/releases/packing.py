@@ -65,14 +65,12 @@ def store_files(pins: Sequence[Pin], manifest: JsonDict, earlier: Sequence[JsonD
     hashes: dict[str, str] = {}
     lines: dict[str, list[bytes]] = {}
     splits = splits_in(manifest)
-    canaries: dict[str, str] = {
-        name: split["canary"] for name, split in manifest.get("splits", {}).items() if "canary" in split
-    }
+    told: dict[str, JsonDict] = manifest.get("splits", {})
     shown: tuple[str, TaskSpec] | None = None
     for _, episode in parts_of(pins, splits):
         hashes |= _store(episode_files([episode]) | rule_script_files([episode]))
         for (name, split), rows in flat_rows(episode, splits[0]).items():
-            canary = canaries.get(split, manifest["canary"])
+            canary = told[split]["canary"] if told else manifest["canary"]
             lines.setdefault(flat_path(name, split, splits[0]), []).append(flat_lines(rows, canary))
         shown = shown or _example(episode, splits[0])
     tables = {path: content for path in sorted(lines) if (content := b"".join(lines[path]))}

@@ -379,8 +379,8 @@ def _verify(args: argparse.Namespace) -> int:
     checked = len(files.keys() - UNLISTED)
     if args.json:
         facts = {"ok": True, "name": name, "sha256": sha256, "files": checked, "signed_by": signer or None}
-        facts |= {"checked": "signature" if args.key else "integrity", "splits": manifest.get("splits", {})}
-        _print_json(facts | {"held_out_checked": bool(args.held_out)})
+        checks = {"checked": "signature" if args.key else "integrity", "held_out_checked": bool(args.held_out)}
+        _print_json({**facts, **checks, "splits": manifest.get("splits", {})})
         return OK
     whole = f"{name}: all {checked} files are as released"
     if args.key:
@@ -392,8 +392,8 @@ def _verify(args: argparse.Namespace) -> int:
         _tell(f"{whole}. Integrity only: it is not signed, so anybody may have made it.")
     _tell(f"sha256 {sha256}")
     if "file" in held_out:
-        checked = "checked too" if args.held_out else "give it with --held-out, if you have it, to check it too"
-        _tell(f"{count_of(held_out['tasks'], 'task')} held out in {held_out['file']}: {checked}.")
+        how = "checked too" if args.held_out else "give it with --held-out, if you have it, to check it too"
+        _tell(f"{count_of(held_out['tasks'], 'task')} held out in {held_out['file']}: {how}.")
     return OK
 
 
