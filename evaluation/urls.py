@@ -66,6 +66,7 @@ urlpatterns = [
     path("releases/", releases.releases, name="releases"),
     path("benchmarks/<slug:slug>/releases/", releases.release_new, name="release_new"),
     path("benchmarks/<slug:slug>/releases/accept/", releases.release_accept, name="release_accept"),
+    path("benchmarks/<slug:slug>/releases/limits/", releases.release_limits, name="release_limits"),
     path("benchmarks/<slug:slug>/releases/key/", releases.release_key, name="release_key"),
     path("releases/<int:pk>/", releases.release, name="release"),
     path("releases/<int:pk>/download/", releases.release_download, name="release_download"),

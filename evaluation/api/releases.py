@@ -11,6 +11,7 @@ from pydantic import Field
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from evaluation.api.filters import BENCHMARK, filter_by_benchmark
 from evaluation.audits.blindness import find_release, open_pilots, open_releases, record_look
@@ -19,6 +20,7 @@ from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_rel
 from evaluation.releases.download import archive_response, find_held_out, site_response, statement_response
 from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.errata import ErratumOptions, publish_erratum
+from evaluation.releases.limits import ReleaseLimits, limits_of, set_limits
 from evaluation.releases.site import pilots_of
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import KEY, given_in, named_in
@@ -153,3 +155,22 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     def statement(self, request: ApiRequest, pk: str) -> HttpResponse:
         """An in-toto statement of the archive, signed, as a DSSE envelope."""
         return statement_response(find_release(request.user, pk))
+
+
+class ReleaseLimitsView(APIView):
+    """What audits and validations have to show before a release."""
+
+    token_scope = ApiToken.Scope.FULL
+
+    @extend_schema(responses=ReleaseLimits)
+    def get(self, request: ApiRequest, slug: str) -> Response:
+        return Response(limits_of(find_benchmark(request.user, slug)).model_dump())
+
+    @extend_schema(request=ReleaseLimits, responses=ReleaseLimits)
+    def put(self, request: ApiRequest, slug: str) -> Response:
+        """Replace them; what is left out is as usual."""
+        benchmark = find_benchmark(request.user, slug)
+        require(request.user, benchmark, "manage")
+        limits = given_in(request, ReleaseLimits)
+        set_limits(benchmark, limits, by=request.user)
+        return Response(limits.model_dump())

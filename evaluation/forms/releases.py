@@ -6,6 +6,7 @@ from django import forms
 
 from evaluation.releases.cut import ReleaseOptions
 from evaluation.releases.errata import ErratumOptions
+from evaluation.releases.limits import ReleaseLimits
 from studio.forms.options import OptionsForm
 
 
@@ -13,6 +14,10 @@ class ReleaseForm(OptionsForm):
     of = ReleaseOptions
     accept = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
     changes = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 4}))
+
+
+class LimitsForm(OptionsForm):
+    of = ReleaseLimits
 
 
 class ErratumForm(OptionsForm):

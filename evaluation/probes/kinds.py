@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from studio.domain.episode import EpisodeSpec
-from studio.domain.options import OptionsError
 from studio.domain.task import TaskSpec
 
 
@@ -36,7 +35,7 @@ ALONE = Limit("probe_alone", 0.5, False, "A model that has the request alone ear
 REFERENCE = Limit("probe_reference", 1.0, True, "The reference solution earns at least")
 IDLE = Limit("probe_idle", 0.0, False, "An answer that took no work earns at most")
 LIMITS = {limit.name: limit for limit in (TOLD, BUILT_ON, ALONE, IDLE)}
-"""That a benchmark may set. A reference solution earns every item."""
+"""That a benchmark may set (``evaluation.releases.limits``). A reference solution earns every item."""
 
 
 @dataclass(frozen=True)
@@ -160,13 +159,3 @@ class Outcome:
 
 def _as_if_met(item: ProbedItem) -> ProbedItem:
     return item if item.met is not None else ProbedItem(item.index, item.text, item.weight, True)
-
-
-def read_limits(given: Mapping[str, float]) -> dict[str, float]:
-    """Without those that are as usual. Raises OptionsError."""
-    for name, share in given.items():
-        if name not in LIMITS:
-            raise OptionsError("limits", f"There is no limit “{name}”; there are {', '.join(LIMITS)}.")
-        if not 0 <= share <= 1:
-            raise OptionsError(name, "A share lies between 0 and 1.")
-    return {name: share for name, share in given.items() if share != LIMITS[name].usual}

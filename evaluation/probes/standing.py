@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.models import Probe, ReferenceSolution
-from evaluation.probes.kinds import KINDS, LIMITS, Outcome, ProbedItem, ProbeKind, kinds_for
+from evaluation.probes.kinds import IDLE, LIMITS, Outcome, ProbedItem, ProbeKind, kinds_for
 from evaluation.probes.validation import load_probed
 from studio.domain.base import JsonDict
 from studio.domain.task import TaskSpec
@@ -99,14 +99,17 @@ class TaskStanding:
             return lacking
         return f"Not probed yet: {_listed([each.kind.label for each in missing])}."
 
-    def met_without_work(self) -> dict[int, list[str]]:
-        """By position of the item: who meets it."""
+    @property
+    def met_without_work(self) -> list[tuple[ProbedItem, list[str]]]:
+        """Items in order, each with who meets it without working: “an agent that …”."""
+        items: dict[int, ProbedItem] = {}
         met: dict[int, list[str]] = defaultdict(list)
         for each in self.kinds:
-            if each.outcome and not each.scripted and each.kind.limit is KINDS["nothing"].limit:
+            if each.outcome and not each.scripted and each.kind.limit is IDLE:
                 for item in each.outcome.troubling:
-                    met[item.index].append(each.kind.who)
-        return met
+                    items.setdefault(item.index, item)
+                    met[item.index].append(each.kind.who[0].lower() + each.kind.who[1:])
+        return [(items[index], met[index]) for index in sorted(items)]
 
     def to_json(self) -> JsonDict:
         return {
@@ -116,6 +119,10 @@ class TaskStanding:
             "exempt": self.exempt,
             "why": self.why,
             "probes": [_probe_json(each) for each in self.kinds],
+            "met_without_work": [
+                {"index": item.index, "uid": item.uid, "item": item.text, "by": by}
+                for item, by in self.met_without_work
+            ],
         }
 
 

@@ -12,6 +12,7 @@ from evaluation.audits.paired import PairedShare
 from evaluation.probes.standing import standings
 from evaluation.releases.candidate import CandidateTask, ReleaseCandidate, load_candidate
 from evaluation.releases.elsewhere import unaccepted_approvals
+from evaluation.releases.limits import limits_of
 from evaluation.releases.signing import why_unsigned
 from studio.domain.base import JsonDict
 from studio.domain.persona import script_path
@@ -29,14 +30,6 @@ FILE_UNKNOWN, FILE_GONE = "file-licence-unknown", "file-from-elsewhere-gone"
 UNSIGNED = "cannot-be-signed"
 CREDITS = (LICENCE_UNKNOWN, NO_CONTRIBUTORS, FILE_UNKNOWN, FILE_GONE)
 """Of what the benchmark's settings say."""
-AUDITED_DECISIONS = 10
-"""Decisions that people must have resolved, unless ``release_limits`` sets ``audited_decisions``."""
-DISAGREEMENT = 0.1
-"""The largest share of them on which people may disagree with the judge, unless ``release_limits`` sets
-``disagreement``. The paper reports 2.7 % for checklists and 1.5 % for intents (Table 6)."""
-NOT_SHOWN = 0.05
-"""The largest share of decided questions for which judges may have been shown too little, unless ``release_limits``
-sets ``not_shown``."""
 FIELD_NAMES = {
     "intents": "intent",
     "checklist": "item",
@@ -209,9 +202,8 @@ def _ungraded(candidate: ReleaseCandidate) -> Iterable[Blocker]:
 
 
 def _unaudited(candidate: ReleaseCandidate) -> Iterable[Blocker]:
-    limits = candidate.benchmark.release_limits
-    min_decisions = int(limits.get("audited_decisions", AUDITED_DECISIONS))
-    limit = float(limits.get("disagreement", DISAGREEMENT))
+    limits = limits_of(candidate.benchmark)
+    min_decisions, limit = limits.audited_decisions, limits.disagreement
     audit, truth = candidate.evidence.audit, candidate.evidence.truth
     if audit.n < min_decisions:
         yield Blocker(
@@ -236,7 +228,7 @@ def _unaudited(candidate: ReleaseCandidate) -> Iterable[Blocker]:
             f"Knowing the whole session, people disagree with {truth.percent} of the decisions; at most {limit:.0%} is "
             f"allowed. Where this is more than given what judges were shown, show judges more.",
         )
-    limit, not_shown = float(limits.get("not_shown", NOT_SHOWN)), candidate.evidence.not_shown
+    limit, not_shown = limits.not_shown, candidate.evidence.not_shown
     if not_shown.value is not None and not_shown.value > limit:
         yield Blocker(
             "evidence-not-shown",

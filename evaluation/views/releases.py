@@ -15,14 +15,16 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluation.audits.blindness import find_release, is_evidence_closed, open_pilots, open_releases, record_look
-from evaluation.forms.releases import ErratumForm, ReleaseForm
+from evaluation.forms.releases import ErratumForm, LimitsForm, ReleaseForm
 from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds, released_tasks
 from evaluation.releases.candidate import load_candidate
 from evaluation.releases.cut import ReleaseBlockedError, cut_release
 from evaluation.releases.download import archive_response, find_held_out, site_response, statement_response
+from evaluation.releases.draft import draft_changes
 from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.errata import publish_erratum
 from evaluation.releases.held_out import TOLD
+from evaluation.releases.limits import limits_of, set_limits
 from evaluation.releases.readiness import (
     APPROVED_ELSEWHERE,
     CREDITS,
@@ -123,7 +125,8 @@ def releases(request: SignedInRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug)
-    form = ReleaseForm(request.POST or None)
+    drafted = draft_changes(benchmark) if request.method == "GET" and may(request.user, benchmark, "release") else ""
+    form = ReleaseForm(request.POST or None, initial={"changes": drafted})
     if request.method == "POST":
         require(request.user, benchmark, "release")
         if form.is_valid():
@@ -151,6 +154,7 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
             "benchmark": benchmark,
             "why_not_release": why_not("release", benchmark),
             "form": form,
+            "drafted": drafted,
             "blockers": sum(each.number for each in kinds),
             "groups": _groups(benchmark, kinds, kind, request.GET.get("page")),
             "kind": kind,
@@ -195,6 +199,26 @@ def release_key(request: SignedInRequest, slug: str) -> HttpResponse:
     except OptionsError as error:
         messages.error(request, str(error))
     return redirect("evaluation:release_new", slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def release_limits(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What audits and validations have to show before a release."""
+    benchmark = find_benchmark(request.user, slug)
+    form = LimitsForm(request.POST or None, initial=limits_of(benchmark).model_dump())
+    if request.method == "POST":
+        require(request.user, benchmark, "manage")
+        if form.is_valid():
+            set_limits(benchmark, form.options(), by=request.user)
+            messages.success(request, "Saved.")
+            return redirect("evaluation:release_new", slug)
+    may_change = may(request.user, benchmark, "manage")
+    if not may_change:
+        for field in form.fields.values():
+            field.disabled = True
+    context = {"benchmark": benchmark, "form": form, "may_change": may_change}
+    return render(request, "evaluation/releases/limits.html", context, status=422 if form.errors else 200)
 
 
 @login_required

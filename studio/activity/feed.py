@@ -56,6 +56,7 @@ ACTIONS = {
     "piloted": "started a pilot",
     "released": "created a release",
     "signing_key_made": "made a signing key",
+    "limits_changed": "changed the limits of releases",
     "erratum_published": "published an erratum",
     "audit_opened": "opened an audit",
     "audit_closed": "closed an audit",

@@ -63,8 +63,7 @@ class Benchmark(models.Model):
     plan_standalone = models.PositiveSmallIntegerField(default=PAPER_PLAN.standalone)
     plan_signals = models.PositiveSmallIntegerField(default=PAPER_PLAN.signals)
     release_limits = models.JSONField(default=dict, blank=True)
-    """Thresholds of releases that differ from the default: ``audited_decisions``, ``disagreement``, ``not_shown``, and
-    those of ``evaluation.probes.kinds.LIMITS``."""
+    """``evaluation.releases.limits.ReleaseLimits``, without those that are as usual."""
     licence = models.CharField(max_length=40, blank=True, choices=[(key, key) for key in (*LICENCES, OWN)])
     """Empty: unknown. What this and the next five mean says ``studio.domain.credits``."""
     licence_text = models.TextField(blank=True)

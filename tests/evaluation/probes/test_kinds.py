@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.probes.kinds import IDLE_KINDS, KINDS, LIMITS, Outcome, ProbedItem, kinds_for, read_limits
+from evaluation.probes.kinds import IDLE_KINDS, KINDS, Outcome, ProbedItem, kinds_for
 from studio.domain.episode import EpisodeSpec
-from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, Dependency, TaskSpec
 
@@ -104,14 +102,3 @@ def test_setup_tasks_are_exempt_and_steps_that_have_nothing_to_go_by_are_left_ou
     assert "pastes" not in {kind.name for kind in kinds_for(alone, episode_of(setup, alone))}
     later = scored("later", depends_on=(Dependency(task_id="setup"),))
     assert "built-on" in {kind.name for kind in kinds_for(later, episode_of(setup, later))}
-
-
-@pytest.mark.parametrize(("name", "share"), [("probe_told", 1.2), ("probe_idle", -0.1), ("probe_reference", 0.5)])
-def test_limits_are_shares_of_known_names(name: str, share: float) -> None:
-    with pytest.raises(OptionsError):
-        read_limits({name: share})
-
-
-def test_limits_that_are_as_usual_are_not_kept() -> None:
-    assert read_limits({name: limit.usual for name, limit in LIMITS.items()}) == {}
-    assert read_limits({"probe_alone": 0.3}) == {"probe_alone": 0.3}

@@ -59,6 +59,21 @@ def test_matrix_tells_what_it_takes_starts_within_a_budget_and_can_be_stopped(
     assert (validation.state, validation.budget) == ("running", {"cost": 3.5})
 
 
+def test_item_that_takes_no_work_is_named_beside_it(benchmark: Benchmark, client: Client) -> None:
+    signed_in(benchmark, "author", client)
+    row = Task.objects.get(persona__benchmark=benchmark, task_id="a")
+    rule_uid = row.spec["checklist"][1]["uid"]
+    sweep_rules()
+    address = reverse("evaluation:task_validation", args=[benchmark.slug, row.persona.user_id, row.pk])
+    line = client.get(address, headers={"HX-Request": "true"}).content.decode()
+
+    assert f'id="idle-{rule_uid}" hx-swap-oob="true"' in line
+    assert "an agent that repeats the request" in line
+    assert f'id="idle-{rule_uid}"' in client.get(row.get_absolute_url()).content.decode()
+    [told] = client.get(f"/api/benchmarks/{benchmark.slug}/validation/").json()["tasks"][0]["met_without_work"]
+    assert (told["uid"], told["by"]) == (rule_uid, ["an agent that repeats the request"])
+
+
 def test_task_page_takes_a_solution_and_names_what_takes_no_work(benchmark: Benchmark, client: Client) -> None:
     signed_in(benchmark, "author", client)
     row = Task.objects.get(persona__benchmark=benchmark, task_id="a")
