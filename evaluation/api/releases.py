@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from django.http import FileResponse, HttpResponse
+from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from pydantic import Field
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
@@ -16,11 +17,13 @@ from rest_framework.views import APIView
 from evaluation.api.filters import BENCHMARK, filter_by_benchmark
 from evaluation.audits.blindness import find_release, open_pilots, open_releases, record_look
 from evaluation.models import Erratum, Release
+from evaluation.releases.comparison import changes_since
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.download import archive_response, find_held_out, site_response, statement_response
 from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.errata import ErratumOptions, publish_erratum
 from evaluation.releases.limits import ReleaseLimits, limits_of, set_limits
+from evaluation.releases.pins import earlier_releases
 from evaluation.releases.site import pilots_of
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import KEY, given_in, named_in
@@ -134,6 +137,19 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     def download(self, request: ApiRequest, pk: str) -> FileResponse:
         """The archive, to the byte."""
         return archive_response(find_release(request.user, pk))
+
+    @extend_schema(
+        parameters=[OpenApiParameter("since", OpenApiTypes.STR, required=True, description="The earlier version.")],
+        responses={200: OpenApiTypes.OBJECT, 404: OpenApiResponse(description="There is no such earlier release.")},
+    )
+    @action(detail=True)
+    def changes(self, request: ApiRequest, pk: str) -> Response:
+        """Its tasks by what they mean for comparing scores with an earlier release."""
+        release = find_release(request.user, pk)
+        version = request.query_params.get("since", "")
+        since = get_object_or_404(earlier_releases(release).defer("manifest"), version=version)
+        found = changes_since(release, since)
+        return Response({"since": version, "tasks": found.tasks, "means": found.comparable})
 
     @extend_schema(responses={ZIP: OpenApiTypes.BINARY})
     @action(detail=True, url_path="held-out")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from evaluation.models import Release
 from evaluation.releases.documents.changelog import CLASSES
-from evaluation.releases.pins import Pin
+from evaluation.releases.pins import Pin, pins_of
 from studio.domain.base import JsonDict
 from studio.domain.content import SCRIPT, TASK, own_part, parts_of_tasks
 from studio.domain.episode import Split
 from studio.domain.persona import PersonaSpec
+from studio.domain.phrases import count_of
 from studio.models import PersonaRevision, Revision
 
 ASKED_OF_THE_OUTCOME = ("checklist", "grader_script")
@@ -23,6 +26,37 @@ class _Frozen:
     documents: Mapping[str, JsonDict] = field(default_factory=dict)
     """``TaskSpec`` as JSON by task id."""
     parts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+class Changes(NamedTuple):
+    """Of a release since an earlier one."""
+
+    since: Release
+    tasks: Mapping[str, Sequence[str]]
+    """``compare``"""
+
+    @property
+    def by_meaning(self) -> list[tuple[str, Sequence[str]]]:
+        """What it means for comparing scores, and the tasks of which it is true."""
+        return [(meaning, self.tasks[name]) for name, meaning in CLASSES.items() if self.tasks.get(name)]
+
+    @property
+    def comparable(self) -> str:
+        """What it means for scores of both, as a sentence."""
+        counts = {name: len(tasks) for name, tasks in self.tasks.items()}
+        if again := counts["rerun"] + counts["added"] + counts["removed"]:
+            differing = f"{count_of(again, 'task')} differ{'s' if again == 1 else ''}"
+            return (
+                f"Scores of the two are of different tasks: {differing}. Compare them on the others, as `pibench compare` "
+                "does."
+            )
+        if counts["rejudge"]:
+            return "Scores can be compared once earlier sessions of the tasks to judge again have been judged again."
+        return "Scores of the two can be compared as they are."
+
+
+def changes_since(release: Release, since: Release) -> Changes:
+    return Changes(since, compare(pins_of(since), pins_of(release)))
 
 
 def compare(

@@ -121,7 +121,7 @@ def hash_of(pack: SignedArchive) -> tuple[str, int]:
 def rebuild(pack: Release | HeldOutPack) -> Rebuilt:
     """Make its files again from what its release pins; its signatures are kept. Stores nothing."""
     release = pack.release if isinstance(pack, HeldOutPack) else pack
-    before = earlier_releases(release)
+    before = list(earlier_releases(release))
     earlier = [each.manifest for each in before] if pack is release else held_out_manifests(before)
     with transaction.atomic():
         hashes = store_files(pins_of(release), pack.manifest, earlier)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from django.db.models import QuerySet
+
 from evaluation.models import HeldOutPack, Release
 from studio.domain.base import JsonDict
 from studio.domain.episode import EpisodeSpec, Split
@@ -49,6 +51,6 @@ def held_out_manifests(releases: Sequence[Release]) -> list[JsonDict]:
     return [rows[release.pk] for release in releases if release.pk in rows]
 
 
-def earlier_releases(release: Release) -> list[Release]:
+def earlier_releases(release: Release) -> QuerySet[Release]:
     """Of the same benchmark, the newest first."""
-    return list(release.benchmark.releases.filter(pk__lt=release.pk).order_by("-pk"))
+    return release.benchmark.releases.filter(pk__lt=release.pk).order_by("-pk")

@@ -18,6 +18,7 @@ from evaluation.audits.blindness import find_release, is_evidence_closed, open_p
 from evaluation.forms.releases import ErratumForm, LimitsForm, ReleaseForm
 from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds, released_tasks
 from evaluation.releases.candidate import load_candidate
+from evaluation.releases.comparison import changes_since
 from evaluation.releases.cut import ReleaseBlockedError, cut_release
 from evaluation.releases.download import archive_response, find_held_out, site_response, statement_response
 from evaluation.releases.draft import draft_changes
@@ -25,6 +26,7 @@ from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.errata import publish_erratum
 from evaluation.releases.held_out import TOLD
 from evaluation.releases.limits import limits_of, set_limits
+from evaluation.releases.pins import earlier_releases
 from evaluation.releases.readiness import (
     APPROVED_ELSEWHERE,
     CREDITS,
@@ -235,6 +237,8 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
                 return redirect(f"{row.get_absolute_url()}#errata")
             except OptionsError as error:
                 form.reject(error)
+    earlier = list(earlier_releases(row).defer("manifest"))
+    since = next((each for each in earlier if str(each.pk) == request.GET.get("since")), None)
     held_out = row.held_out_pack
     packs = [row.manifest, *([held_out.manifest] if held_out else [])]
     split_of = {task["sha256"]: task.get("split", Split.PUBLIC) for pack in packs for task in pack["tasks"]}
@@ -252,6 +256,8 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
             "may_release": may(request.user, row.benchmark, "release"),
             "may_start": may(request.user, row.benchmark, "pilot"),
             "held_out": held_out,
+            "earlier": earlier,
+            "changes": changes_since(row, since) if since else None,
             "may_fetch_held_out": may(request.user, row.benchmark, "manage"),
             "tasks": [(each.revision, Split(split_of[each.revision.sha256]).label) for each in frozen],
         },

@@ -264,6 +264,7 @@ RULES = {
     "evaluation:api-release-errata": "POST release",
     "evaluation:api-release-statement": "GET view",
     "evaluation:api-release-held-out": "GET manage",
+    "evaluation:api-release-changes": "GET view",
     "evaluation:api-endpoint-list": "GET user",
     "evaluation:api_proposals": "GET edit, POST edit",
     "evaluation:api_proposal": "GET edit",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
 
 from evaluation.models import Release
 from evaluation.releases.cut import ReleaseOptions, cut_release
@@ -18,9 +19,10 @@ from evaluation.releases.readiness import release_blockers
 from studio.domain.credits import Credits, FileOrigin
 from studio.drafts.load import load_task
 from studio.imports.export import persona_folders
-from studio.models import Benchmark, Blob, Persona, Task, TaskState
+from studio.models import Benchmark, Blob, Persona, Role, Task, TaskState
 from studio.tasks.save import save_task
 from tests.evaluation.builders import archive_of, benchmark_of, file, rubric, task
+from tests.factories import member
 
 pytestmark = pytest.mark.django_db
 
@@ -149,6 +151,26 @@ def test_changelog_classes_tasks_by_what_it_means_for_scores(benchmark: Benchmar
         f"## {version} ({third.manifest['released']})" for version in ("1.2", "1.1", "1.0")
     ]
     assert "The letter is judged by more." in text and "The first release." in text
+
+
+def test_page_and_api_compare_two_releases_and_say_what_that_means_for_scores(benchmark: Benchmark, client: Client):
+    persona = Persona.objects.get().user_id
+    cut(benchmark)
+    change("a", title="The fee, again")
+    second = cut(benchmark, "1.1")
+    change("b", checklist=(rubric("The letter names the fee and the harbour."),))
+    change("c", initial_request="Please write another note.")
+    third = cut(benchmark, "1.2")
+    client.force_login(member(benchmark, Role.VIEWER))
+    page = client.get(third.get_absolute_url(), {"since": benchmark.releases.get(version="1.0").pk}).content.decode()
+    for name in "abc":
+        assert f"{persona}/{name}</li>" in page
+    assert "Scores of the two are of different tasks: 1 task differs." in page
+
+    told = client.get(f"/api/releases/{second.pk}/changes/", {"since": "1.0"}).json()
+    assert told["tasks"]["words"] == [f"{persona}/a"]
+    assert told["means"] == "Scores of the two can be compared as they are."
+    assert client.get(f"/api/releases/{second.pk}/changes/", {"since": "1.2"}).status_code == 404
 
 
 def test_unknown_licence_and_origin_block_a_release(benchmark: Benchmark):
