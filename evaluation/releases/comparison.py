@@ -47,8 +47,8 @@ class Changes(NamedTuple):
         if again := counts["rerun"] + counts["added"] + counts["removed"]:
             differing = f"{count_of(again, 'task')} differ{'s' if again == 1 else ''}"
             return (
-                f"Scores of the two are of different tasks: {differing}. Compare them on the others, as `pibench compare` "
-                "does."
+                f"Scores of the two are of different tasks: {differing}. Compare them on the others, as `pibench "
+                "compare` does."
             )
         if counts["rejudge"]:
             return "Scores can be compared once earlier sessions of the tasks to judge again have been judged again."
