@@ -21,6 +21,7 @@ from evaluation.releases.documents.markdown import inline, paragraphs, printable
 from evaluation.releases.documents.readme import readme_file
 from evaluation.releases.documents.statistics import statistics_file
 from evaluation.releases.documents.yaml_text import yaml_text
+from studio.domain.credits import LICENCES
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 HOSTILE = (
@@ -192,3 +193,17 @@ def test_licence_names_files_from_elsewhere_and_what_is_unknown():
     assert "data/p/a.csv\n    from: A book\n    licence: unknown" in text
     manifest["credits"]["licence"] = "CC-BY-4.0"
     assert "SPDX-License-Identifier: CC-BY-4.0" in licence_file(manifest).decode()
+
+
+@pytest.mark.parametrize("licence", LICENCES)
+def test_licence_has_its_text_and_those_of_files_from_elsewhere(licence: str):
+    manifest = hostile_manifest()
+    manifest["credits"] |= {"licence": licence, "licence_text": "", "contributors": ["Ada"]}
+    manifest["credits"]["file_origins"] = [{"path": "p/a.csv", "source": "A book", "licence": "MIT"}]
+
+    text = licence_file(manifest).decode()
+
+    assert len(text) > 1_000
+    assert text.count("Permission is hereby granted, free of charge") == 1
+    assert f"Copyright (c) {manifest['released'][:4]} Ada" in text
+    assert "<" not in text.split("=" * 80, 1)[1]
