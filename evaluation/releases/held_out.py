@@ -110,12 +110,19 @@ class Cutting:
         return [each for each in found if bool(tasks.get(each["version"], set()) & set(each["tasks"])) == held]
 
     def _published_view(self, view: Mapping[str, Any]) -> JsonDict:
-        """A leaderboard, which is of all tasks, without the list of those held out; of a figure, only what it is."""
+        """A leaderboard, which is of all tasks, without what is told of those held out alone; of a figure, only what it
+        is."""
+        personas = {row.persona.user_id for row in self.candidate.of(PUBLISHED).tasks}
+        board = [
+            {**row, "personas": {name: scores for name, scores in row["personas"].items() if name in personas}}
+            for row in view.get("leaderboard", ())
+        ]
         pilots = [
             {**pilot, "tasks": [row for row in pilot["tasks"] if (row["persona"], row["task"]) not in self.held]}
             for pilot in view["pilots"]
         ]
-        return {**{name: value for name, value in view.items() if name != "figure"}, "pilots": pilots}
+        kept = {name: value for name, value in view.items() if name != "figure"}
+        return {**kept, "pilots": pilots, **({"leaderboard": board} if board else {})}
 
 
 def find_told(pins: Sequence[Pin], files: Iterable[tuple[str, bytes]]) -> list[Blocker]:

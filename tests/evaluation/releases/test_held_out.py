@@ -12,10 +12,11 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from evaluation.models import HeldOutPack, Release
+from evaluation.models import HeldOutPack, Release, ResultsView
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.errata import ErratumOptions, publish_erratum
 from evaluation.releases.packing import open_archive, rebuild
+from evaluation.results.selection import PilotRule, save_view
 from studio.domain.base import FileRef
 from studio.domain.credits import Credits, FileOrigin
 from studio.domain.options import OptionsError
@@ -27,7 +28,7 @@ from studio.episodes.moves import Move, make_move
 from studio.imports.importer import import_archive
 from studio.models import Benchmark, Finding, Role, Task, User
 from studio.tasks.save import save_task
-from tests.evaluation.builders import benchmark_of, file, intents, rubric, rule, task
+from tests.evaluation.builders import benchmark_of, file, intents, pilot_of, rubric, rule, task
 from tests.factories import BenchmarkFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -78,6 +79,9 @@ def benchmark() -> Benchmark:
         **held,
     )
     found = benchmark_of(a, b, v, first, second, persona=persona)
+    benchmark_of(
+        task(f"{MARK}_alone", checklist=(rubric(secret),)), persona=PersonaSpec(user_id=f"{MARK}_persona"), into=found
+    )
     found.set_credits(
         Credits(
             licence="CC-BY-4.0",
@@ -90,7 +94,10 @@ def benchmark() -> Benchmark:
     )
     found.save()
     owner = member(found, Role.OWNER)
-    row = found.personas.get()
+    make_move(
+        found.personas.get(user_id=f"{MARK}_persona").pk, Move("split", (f"{MARK}_alone",), split="held_out"), by=owner
+    )
+    row = found.personas.get(user_id="Harbour")
     make_move(row.pk, Move("split", (f"{MARK}_first", f"{MARK}_second"), split="held_out"), by=owner)
     make_move(row.pk, Move("split", ("v",), split="validation"), by=owner)
     return found
@@ -134,6 +141,10 @@ def test_nothing_of_held_out_tasks_stands_in_the_published_pack(benchmark: Bench
     text = f"{MARK} is wrong."
     publish_erratum(benchmark.releases.get(), ErratumOptions(text=text, tasks=[f"Harbour/{MARK}_second"]), by=owner)
     save_task(waived.pk, load_task(waived).model_copy(update={"initial_request": f"{MARK} as never before."}), by=owner)
+    pilot_of(benchmark)
+    for name, figure in (("Board", ""), ("Statuses", "statuses")):
+        save_view(benchmark, name, by=None, pilots=[1], rule=PilotRule(), scoring="strict", figure=figure)
+    ResultsView.objects.update(in_releases=True)
     release = cut(benchmark, changes="A new request.")
 
     public, held = files_of(release), files_of(held_out(release))
@@ -146,6 +157,10 @@ def test_nothing_of_held_out_tasks_stands_in_the_published_pack(benchmark: Bench
     for path in ("pack.json", "README.md", "CHANGELOG.md", "DATA_CARD.md", "flat/tasks.jsonl"):
         assert MARK.encode() in held[path]
     assert text.encode() in held["CHANGELOG.md"]
+    [board, figure] = json.loads(public["pack.json"])["results"]
+    assert [row["task"] for row in board["pilots"][0]["tasks"]] == ["a", "b", "v"]
+    assert list(board["leaderboard"][0]["personas"]) == ["Harbour"]
+    assert "figure" not in figure
 
 
 def test_published_pack_names_the_held_out_one_by_its_hash(benchmark: Benchmark):
@@ -155,12 +170,12 @@ def test_published_pack_names_the_held_out_one_by_its_hash(benchmark: Benchmark)
     assert manifest["splits"] == {
         "public": {"tasks": 2, "canary": str(benchmark.canary)},
         "validation": {"tasks": 1, "canary": str(benchmark.validation_canary)},
-        "held_out": {"tasks": 2, "file": pack.file_name, "sha256": pack.sha256},
+        "held_out": {"tasks": 3, "file": pack.file_name, "sha256": pack.sha256},
     }
     assert manifest["totals"]["tasks"] == 3
     assert {row["task"]: row["split"] for row in manifest["tasks"]} == {"a": "public", "b": "public", "v": "validation"}
     assert pack.file_name == archive_name(pack.manifest) == f"{benchmark.slug}-1.0-held-out.zip"
-    assert pack.manifest["splits"] == {"held_out": {"tasks": 2, "canary": str(benchmark.held_out_canary)}}
+    assert pack.manifest["splits"] == {"held_out": {"tasks": 3, "canary": str(benchmark.held_out_canary)}}
     assert pack.sha256 in files_of(release)["README.md"].decode()
 
 
@@ -178,7 +193,7 @@ def test_both_packs_are_made_again_byte_for_byte_whatever_became_of_the_drafts(
     benchmark: Benchmark, owner: User, capsys: pytest.CaptureFixture[str]
 ):
     release = cut(benchmark)
-    persona = benchmark.personas.get()
+    persona = benchmark.personas.get(user_id="Harbour")
     make_move(persona.pk, Move("split", (f"{MARK}_first", f"{MARK}_second"), split="public"), by=owner)
     row = persona.tasks.get(task_id="a")
     save_task(row.pk, load_task(row).model_copy(update={"title": "Another"}), by=owner)
@@ -193,8 +208,9 @@ def test_both_packs_are_made_again_byte_for_byte_whatever_became_of_the_drafts(
 
 
 def test_release_without_held_out_tasks_has_one_pack(benchmark: Benchmark, owner: User):
-    persona = benchmark.personas.get()
-    make_move(persona.pk, Move("split", (f"{MARK}_first", f"{MARK}_second"), split="public"), by=owner)
+    for persona in benchmark.personas.all():
+        names = persona.tasks.filter(split="held_out").values_list("task_id", flat=True)
+        make_move(persona.pk, Move("split", tuple(names), split="public"), by=owner)
     release = cut(benchmark)
     assert release.held_out_pack is None
     assert f"data/Harbour/tasks/{MARK}_second/task.yaml" in files_of(release)
@@ -208,7 +224,8 @@ def test_both_packs_together_give_the_benchmark_again(benchmark: Benchmark):
         with open_archive(pack) as opened:
             assert not import_archive(other, opened.read(), by=None).errors
 
-    before, after = (load_episode(each.personas.get()) for each in (benchmark, other))
+    assert other.personas.filter(user_id=f"{MARK}_persona").exists()
+    before, after = (load_episode(each.personas.get(user_id="Harbour")) for each in (benchmark, other))
     assert after.splits == before.splits
     assert {task.task_id for task in after.tasks} == {task.task_id for task in before.tasks}
     for name in ("scripts", "skills", "files"):
