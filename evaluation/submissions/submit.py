@@ -16,7 +16,7 @@ from django.utils import timezone
 from evaluation.audits.blindness import open_releases
 from evaluation.grading.decided import Decided
 from evaluation.judging.judgings import close_judging, open_first_round, open_judging
-from evaluation.models import Pilot, Release, Run, Session, SessionIntent, Submission, Verdict
+from evaluation.models import HeldOutPack, Pilot, Release, Run, Session, SessionIntent, Submission, Verdict
 from evaluation.models.endpoints import freeze_endpoint, imported_endpoint
 from evaluation.models.pilots import ROLES
 from evaluation.protocol.scoring import ScoringMode
@@ -89,7 +89,9 @@ def verify(pilot: Pilot, *, by: User, verified: bool = True) -> None:
 def _release_of(bundle: Bundle, by: User) -> Release | None:
     """Whose archive was run, or what it unpacks to."""
     sha256 = bundle.run.pack.sha256
-    return open_releases(by).filter(Q(sha256=sha256) | Q(sums=sha256)).first()
+    of_pack = Q(sha256=sha256) | Q(sums=sha256)
+    held_out = HeldOutPack.objects.filter(of_pack).values("release")
+    return open_releases(by).filter(of_pack | Q(pk__in=held_out)).first()
 
 
 @atomic_with_retry
@@ -150,7 +152,8 @@ def _places(release: Release) -> dict[tuple[str, str], _Place]:
 
 def _config(run: RunDocument, release: Release) -> dict[str, Any]:
     said: dict[str, dict[str, list[int]]] = {}
-    for row in release.manifest["tasks"]:
+    packs = [pack.manifest for pack in (release, release.held_out_pack) if pack]
+    for row in (task for manifest in packs for task in manifest["tasks"]):
         said.setdefault(row["persona"], {})[row["task"]] = list(row.get("said_in_request", ()))
     name = run.models.agent.name[:80]
     plain = run.agent.kind == "react" and not run.agent.params

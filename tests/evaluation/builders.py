@@ -6,7 +6,8 @@ import itertools
 import uuid
 from collections.abc import Sequence
 
-from evaluation.models import ModelEndpoint, Pilot, Release
+from evaluation.models import ModelEndpoint, Pilot
+from evaluation.models.releases import SignedArchive
 from evaluation.pilots.start import PilotOptions, start_pilot
 from evaluation.releases.packing import open_archive
 from studio.domain.base import FileRef
@@ -90,6 +91,6 @@ def pilot_of(benchmark: Benchmark, agent: str = "scripted-helpful", **options: o
     return start_pilot(benchmark, PilotOptions.read(given), by=None)
 
 
-def archive_of(release: Release) -> bytes:
+def archive_of(release: SignedArchive) -> bytes:
     with open_archive(release) as file:
         return file.read()

@@ -6,17 +6,22 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from evaluation.models import HeldOutPack, Release, ResultsView
+from evaluation.models import HeldOutPack, Release, ResultsView, Session
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.errata import ErratumOptions, publish_erratum
 from evaluation.releases.packing import open_archive, rebuild
 from evaluation.results.selection import PilotRule, save_view
+from evaluation.runner.bundle import bundle_of
+from evaluation.runner.command import main
+from evaluation.runner.results import read_results
+from evaluation.submissions.submit import submit
 from studio.domain.base import FileRef
 from studio.domain.credits import Credits, FileOrigin
 from studio.domain.options import OptionsError
@@ -28,7 +33,7 @@ from studio.episodes.moves import Move, make_move
 from studio.imports.importer import import_archive
 from studio.models import Benchmark, Finding, Role, Task, User
 from studio.tasks.save import save_task
-from tests.evaluation.builders import benchmark_of, file, intents, pilot_of, rubric, rule, task
+from tests.evaluation.builders import archive_of, benchmark_of, file, intents, pilot_of, rubric, rule, task
 from tests.factories import BenchmarkFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -273,3 +278,18 @@ def test_only_owners_fetch_the_held_out_pack(benchmark: Benchmark, owner: User, 
     shown = client.get(page).content.decode()
     assert held_out(release).sha256 in shown
     assert "for owners of the benchmark" not in shown
+
+
+def test_results_of_held_out_tasks_come_home_to_their_release(
+    benchmark: Benchmark, owner: User, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    release = cut(benchmark)
+    (tmp_path / "held.zip").write_bytes(archive_of(held_out(release)))
+    words = ["run", str(tmp_path / "held.zip"), "--model", "scripted:helpful", "--persona", f"{MARK}_persona"]
+    assert main([*words, "--out", str(tmp_path / "out")]) == 0
+
+    submission = submit(bundle_of(read_results(tmp_path / "out")), by=owner, release=release).submission
+    assert submission.release == release
+    assert [session.revision.task.task_id for session in Session.objects.filter(run__pilot=submission.pilot)] == [
+        f"{MARK}_alone"
+    ]
