@@ -13,6 +13,7 @@ from pathlib import Path
 from django.db.models import Q, QuerySet
 
 from evaluation.models import Pilot, Release
+from evaluation.releases.errata import names_of
 from evaluation.releases.packing import open_archive
 from evaluation.results.benchmark_results import Results, compute_results
 from evaluation.runner.site import EXAMPLES, Entry, Site, Transcript, site_files, site_of
@@ -33,6 +34,7 @@ def site_zip(release: Release, pilots: Sequence[Pilot]) -> bytes:
             shutil.copyfileobj(archive, file)
         site = site_of(path)
     each = [compute_results(release.benchmark, [pilot]) for pilot in pilots]
+    published = names_of(release.manifest)
     own = [
         {
             "version": release.version,
@@ -43,6 +45,7 @@ def site_zip(release: Release, pilots: Sequence[Pilot]) -> bytes:
             "effect": row.effect,
         }
         for row in release.errata.all()
+        if not row.tasks or published & set(row.tasks)
     ]
     site = replace(
         site,

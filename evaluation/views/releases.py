@@ -259,7 +259,9 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
             "earlier": earlier,
             "changes": changes_since(row, since) if since else None,
             "may_fetch_held_out": may(request.user, row.benchmark, "manage"),
-            "tasks": [(each.revision, Split(split_of.get(each.revision.sha256, Split.PUBLIC)).label) for each in frozen],
+            "tasks": [
+                (each.revision, Split(split_of.get(each.revision.sha256, Split.PUBLIC)).label) for each in frozen
+            ],
         },
     )
 

@@ -17,6 +17,7 @@ from evaluation.models import HeldOutPack, Release, ResultsView, Session
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.errata import ErratumOptions, publish_erratum
 from evaluation.releases.packing import open_archive, rebuild
+from evaluation.releases.site import site_zip
 from evaluation.results.selection import PilotRule, save_view
 from evaluation.runner.bundle import bundle_of
 from evaluation.runner.command import main
@@ -162,6 +163,8 @@ def test_nothing_of_held_out_tasks_stands_in_the_published_pack(benchmark: Bench
     for path in ("pack.json", "README.md", "CHANGELOG.md", "DATA_CARD.md", "flat/tasks.jsonl"):
         assert MARK.encode() in held[path]
     assert text.encode() in held["CHANGELOG.md"]
+    site = dict(unpacked(site_zip(benchmark.releases.get(version="0.9"), [])))
+    assert [path for path, content in site.items() if MARK.encode() in content.lower()] == []
     [board, figure] = json.loads(public["pack.json"])["results"]
     assert [row["task"] for row in board["pilots"][0]["tasks"]] == ["a", "b", "v"]
     assert list(board["leaderboard"][0]["personas"]) == ["Harbour"]
