@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from evaluation.releases.packing import open_archive
 from evaluation.results.benchmark_results import Results, compute_results
 from evaluation.runner.site import EXAMPLES, Entry, Site, Transcript, site_files, site_of
 from evaluation.store.evidence import load_turns
+from studio.domain.pack import write_archive
 
 
 def pilots_of(release: Release, among: QuerySet[Pilot]) -> list[Pilot]:
@@ -54,9 +54,7 @@ def site_zip(release: Release, pilots: Sequence[Pilot]) -> bytes:
         errata=[*own, *site.errata],
     )
     into = io.BytesIO()
-    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in site_files(site).items():
-            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    write_archive(sorted(site_files(site).items()), into)
     return into.getvalue()
 
 
@@ -64,7 +62,8 @@ def _entry(results: Results) -> Entry:
     [pilot] = results.pilots
     notes = [
         f"judge {pilot.judge_name}, user {pilot.user_model_name}",
-        "the agent’s model judged itself" if pilot.agent_judges_itself else "",
+        "scripted models, not evidence" if pilot.scripted else "",
+        "the agent’s model judged itself" if pilot.agent_judges_itself and not pilot.scripted else "",
     ]
     scores = {mode: results.whole_board(mode)[0] for mode in results.modes}
     return Entry(pilot.terms, scores, "; ".join(filter(None, notes)) + ".")

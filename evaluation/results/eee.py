@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from typing import Any
 
 from evaluation.judging.judgings import scoring_choices
@@ -12,16 +11,17 @@ from evaluation.models.pilots import ROLES
 from evaluation.results.benchmark_results import Results, compute_results
 from evaluation.runner.eee import Evaluated, SampleOf, Source, eee_files
 from evaluation.store.evidence import load_turns
+from studio.domain.pack import write_archive
 
 
 def eee_zip(results: Results) -> bytes:
     """Two files of each pilot that has a score."""
+    files: dict[str, bytes] = {}
+    for pilot in results.pilots:
+        own = _evaluated(compute_results(results.benchmark, [pilot]), pilot)
+        files |= eee_files(own) if own.has_score else {}
     into = io.BytesIO()
-    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
-        for pilot in results.pilots:
-            own = _evaluated(compute_results(results.benchmark, [pilot]), pilot)
-            for path, content in eee_files(own).items() if own.has_score else ():
-                archive.writestr(zipfile.ZipInfo(path), content, zipfile.ZIP_DEFLATED)
+    write_archive(sorted(files.items()), into)
     return into.getvalue()
 
 

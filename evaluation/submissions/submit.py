@@ -228,6 +228,8 @@ def _spent(used: Mapping[str, Used]) -> dict[str, Any]:
     tokens = {f"{part}_tokens": 0 for part in set(PART_BY_PURPOSE.values())}
     for purpose, row in used.items():
         tokens[f"{PART_BY_PURPOSE[purpose]}_tokens"] += row.tokens
+    judged = {f"{mode}_tokens": used.get(f"checklist_{mode}") for mode in ScoringMode}
+    tokens |= {column: row.tokens for column, row in judged.items() if row}
     return tokens | {
         "calls": sum(row.calls for row in used.values()),
         "cost": sum((row.cost for row in used.values()), start=Decimal(0)),

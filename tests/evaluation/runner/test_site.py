@@ -170,6 +170,7 @@ def test_release_gives_the_same_with_what_was_submitted_and_its_errata(stub: Stu
 
     assert answer.content == same.content
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert {entry.external_attr >> 16 for entry in archive.infolist()} == {0o100644}  # for a web server to read
         pages = {name: archive.read(name).decode() for name in archive.namelist() if name.endswith(".html")}
         assert archive.read(release.file_name) == archive_of(release)
     assert "openai:stub-model · submitted by Rita, not verified" in said(pages["index.html"])

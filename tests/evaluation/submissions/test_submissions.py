@@ -146,6 +146,7 @@ def test_results_uploaded_over_http_score_in_the_studio_as_pibench_scores_them(
         assert document == {key: expected[key] for key in document}
         assert 0 < expected["comp"]["mean"] < 1
         assert 0 < expected["proc"]["mean"] < 1
+    assert all(session.strict_tokens > 0 for session in Session.objects.exclude(revision__task__task_id="a"))
     assert {session.total_tokens for session in Session.objects.all()} == {row["tokens"] for row in told["sessions"]}
     assert shown.agent == "openai:stub-model · submitted by rita, not verified"
     client = Client()
