@@ -157,7 +157,7 @@ def test_home_of_who_may_release_counts_what_blocks_it(client: Client, benchmark
         client.force_login(user)
         pages[role] = text_of(client.get("/").content.decode())
 
-    assert "What blocks the next release Bench 3 blockers" in pages["release_manager"]
+    assert "What blocks the next release Bench · 3 blockers" in pages["release_manager"]
     assert "blocks the next release" not in pages["author"]
 
 
