@@ -6,11 +6,12 @@ import io
 from typing import Any
 
 from evaluation.judging.judgings import scoring_choices
-from evaluation.models import Pilot
+from evaluation.models import Pilot, Session
 from evaluation.models.pilots import ROLES
 from evaluation.results.benchmark_results import Results, compute_results
 from evaluation.runner.eee import Evaluated, SampleOf, Source, eee_files
 from evaluation.store.evidence import load_turns
+from studio.domain.episode import Split
 from studio.domain.pack import write_archive
 
 
@@ -23,6 +24,11 @@ def eee_zip(results: Results) -> bytes:
     into = io.BytesIO()
     write_archive(sorted(files.items()), into)
     return into.getvalue()
+
+
+def _is_public(session: Session, task: str) -> bool:
+    splits = session.run.persona_revision.episode.get("splits", {})
+    return bool(splits.get(task, Split.PUBLIC) == Split.PUBLIC)
 
 
 def _evaluated(results: Results, pilot: Pilot) -> Evaluated:
@@ -48,7 +54,7 @@ def _evaluated(results: Results, pilot: Pilot) -> Evaluated:
         [
             SampleOf(row.key, loaded.task(session), load_turns(session))
             for loaded, session, row in results.played
-            if row.result.outcome != "missing"
+            if row.result.outcome != "missing" and _is_public(session, row.result.task_id)
         ],
         Source(results.benchmark.name),
         pilot.number,

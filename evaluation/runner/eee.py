@@ -27,6 +27,7 @@ from evaluation.runner.errors import PibenchError
 from evaluation.runner.results import Results
 from evaluation.runner.scores import TITLES, score
 from studio import __version__
+from studio.domain.episode import Split
 from studio.domain.opening_message import text_of
 from studio.domain.task import TaskSpec
 
@@ -75,7 +76,7 @@ class Evaluated:
     scores: Mapping[ScoringMode, AgentScores]
     scored: Sequence[ScoredSession]
     samples: Sequence[SampleOf]
-    """Those that may be shown."""
+    """Those of public tasks; of others only scores are told."""
     source: Source = field(default_factory=Source)
     number: int = 1
     """Of the results, among those that began in the same second."""
@@ -114,6 +115,7 @@ def evaluated(results: Results, source: Source) -> Evaluated:
         [
             SampleOf(at, session.task, [checkpoint.played for checkpoint in session.kept.turns])
             for at, session in enumerate(results.sessions)
+            if session.known.split == Split.PUBLIC
         ],
         source,
     )

@@ -17,6 +17,7 @@ from django.urls import reverse
 from evaluation.runner.command import main
 from evaluation.runner.results import read_results
 from evaluation.runner.scores import score, scores_json
+from studio.domain.episode import Split
 from studio.models import Role
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import work_through
@@ -97,6 +98,23 @@ def test_export_is_valid_and_has_the_scores_of_the_results(
     assert main([*words, "--out", str(tmp_path / "again")]) == 0
     assert {str(path.relative_to(tmp_path / "again")) for path in (tmp_path / "again").rglob("*.json*")} == files.keys()
     assert all((tmp_path / "again" / name).read_bytes() == content for name, content in files.items())
+
+
+def test_of_tasks_that_are_not_public_only_scores_are_told(
+    stub: StubModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    answer_by_content(stub)
+    tasks = [task("a", checklist=(rubric("x"),)), task("b", checklist=(rubric("y"),))]
+    pack = write(tmp_path / "pack.zip", {"clerk": tasks}, splits={"b": Split.HELD_OUT})
+    models = [word for seat in ("model", "user", "judge") for word in (f"--{seat}", "openai:stub-model")]
+    at = ["--base-url", stub.base_url, "--key-env", "STUB_API_KEY"]
+    assert main(["run", str(pack), *models, *at, "--out", str(tmp_path / "results")]) == 0
+
+    assert main(["export", str(tmp_path / "results"), "--out", str(tmp_path / "out")]) == 0
+
+    [samples] = (tmp_path / "out").rglob("*_samples.jsonl")
+    rows = [json.loads(line) for line in samples.read_text().splitlines()]
+    assert {row["metadata"]["task"] for row in rows} == {"a"}
 
 
 def test_results_without_a_score_are_not_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
