@@ -99,7 +99,7 @@ def answered_by_hand(pilot: Pilot, openai: Zoo, *bodies: dict[str, Any]) -> Judg
 
 
 def test_an_answer_of_a_batch_that_failed_or_cannot_be_read_is_asked_for_by_itself(pilot: Pilot, openai: Zoo):
-    failed = {"error": {"code": 502, "message": "Provider disconnected"}}
+    failed = {"choices": [{"message": {"role": "assistant", "content": "The"}, "finish_reason": "error"}]}
     judging_round = answered_by_hand(pilot, openai, failed, {"choices": []})
 
     assert len([entry for entry in openai.service.log if entry.seat != SEAT]) == 2
@@ -111,6 +111,9 @@ def test_more_questions_than_a_batch_takes_are_sent_in_several(
 ):
     monkeypatch.setattr("evaluation.llm.batches.MOST", 1)
     judging_round = start(pilot, openai, params={"temperature": None})
+    for pk in judging_round.judgings.values_list("pk", flat=True):
+        work_on(pk)
+    assert JudgingBatch.objects.count() == BatchedQuestion.objects.values("request_hash").count() > 1
     work(judging_round)
 
     assert set(JudgingBatch.objects.values_list("total", flat=True)) == {1}
