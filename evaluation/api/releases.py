@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from django.http import FileResponse, HttpResponse
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from pydantic import Field
@@ -27,7 +26,7 @@ from evaluation.releases.pins import earlier_releases
 from evaluation.releases.site import pilots_of
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import KEY, given_in, named_in
-from studio.domain.options import Options
+from studio.domain.options import Options, OptionsError
 from studio.models import ApiToken
 
 ZIP = (200, "application/zip")
@@ -140,14 +139,16 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
 
     @extend_schema(
         parameters=[OpenApiParameter("since", OpenApiTypes.STR, required=True, description="The earlier version.")],
-        responses={200: OpenApiTypes.OBJECT, 404: OpenApiResponse(description="There is no such earlier release.")},
+        responses={200: OpenApiTypes.OBJECT, 400: OpenApiTypes.OBJECT},
     )
     @action(detail=True)
     def changes(self, request: ApiRequest, pk: str) -> Response:
         """Its tasks by what they mean for comparing scores with an earlier release."""
         release = find_release(request.user, pk)
         version = request.query_params.get("since", "")
-        since = get_object_or_404(earlier_releases(release).defer("manifest"), version=version)
+        since = earlier_releases(release).defer("manifest").filter(version=version).first()
+        if since is None:
+            raise OptionsError("since", f"There is no earlier release “{version}”.")
         found = changes_since(release, since)
         return Response({"since": version, "tasks": found.tasks, "means": found.comparable})
 

@@ -15,7 +15,17 @@ from django.urls.resolvers import RegexPattern, RoutePattern
 
 from annotations.gold import add_gold_item
 from annotations.models import AuditCampaign, GoldItem
-from evaluation.models import AssistantModel, ModelEndpoint, Pilot, Proposal, Rehearsal, Release, ResultsView, Session
+from evaluation.models import (
+    AssistantModel,
+    HeldOutPack,
+    ModelEndpoint,
+    Pilot,
+    Proposal,
+    Rehearsal,
+    Release,
+    ResultsView,
+    Session,
+)
 from evaluation.rehearsals.lifecycle import start_rehearsal
 from evaluation.releases.cut import ReleaseOptions, cut_release
 from studio.access.invitations import invite
@@ -151,6 +161,16 @@ def confirmation_key(person: User) -> str:
     return str(EmailConfirmationHMAC(address).key)
 
 
+def _release(benchmark: Benchmark, owner: User) -> Release:
+    """With a pack beside it, as if tasks were held out."""
+    made = cut_release(benchmark, ReleaseOptions(version="1.0", accept="To look at it."), by=owner)
+    signed = {name: getattr(made, name) for name in ("key", "signature", "ssh_signature", "statement")}
+    HeldOutPack.objects.create(
+        release=made, manifest=made.manifest, sums=made.sums, sha256=made.sha256, size=made.size, **signed
+    )
+    return made
+
+
 def build_world() -> World:
     benchmark = BenchmarkFactory(slug="world")
     people = {str(role): member(benchmark, role) for role in Role.values}
@@ -194,7 +214,7 @@ def build_world() -> World:
         ),
         pilot=pilot,
         session=session,
-        release=cut_release(benchmark, ReleaseOptions(version="1.0", accept="To look at it."), by=owner),
+        release=_release(benchmark, owner),
         rehearsal=start_rehearsal(task, by=owner, seat="agent", judge=judge),
         proposal=Proposal.objects.create(
             task=task,

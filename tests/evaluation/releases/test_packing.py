@@ -170,7 +170,7 @@ def test_page_and_api_compare_two_releases_and_say_what_that_means_for_scores(be
     told = client.get(f"/api/releases/{second.pk}/changes/", {"since": "1.0"}).json()
     assert told["tasks"]["words"] == [f"{persona}/a"]
     assert told["means"] == "Scores of the two can be compared as they are."
-    assert client.get(f"/api/releases/{second.pk}/changes/", {"since": "1.2"}).status_code == 404
+    assert client.get(f"/api/releases/{second.pk}/changes/", {"since": "1.2"}).status_code == 400
 
 
 def test_unknown_licence_and_origin_block_a_release(benchmark: Benchmark):
