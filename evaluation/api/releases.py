@@ -146,8 +146,7 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
         """Its tasks by what they mean for comparing scores with an earlier release."""
         release = find_release(request.user, pk)
         version = request.query_params.get("since", "")
-        since = earlier_releases(release).defer("manifest").filter(version=version).first()
-        if since is None:
+        if (since := earlier_releases(release).defer("manifest").filter(version=version).first()) is None:
             raise OptionsError("since", f"There is no earlier release “{version}”.")
         found = changes_since(release, since)
         return Response({"since": version, "tasks": found.tasks, "means": found.comparable})
