@@ -83,7 +83,7 @@ class Desk:
         return Release.objects.create(
             benchmark=self.benchmark,
             version="1.0",
-            manifest={"evidence": {"audits": {"decisions": 2, "disagreed": 2}}, "totals": {}},
+            manifest={"evidence": {"audits": {"decisions": 2, "disagreed": 2}}, "totals": {}, "tasks": []},
             exceptions=[{"problem": {"message": "People disagree with 100.0 %"}, "reason": "x", "by": "x"}],
             sha256=archive,
             size=0,

@@ -59,7 +59,7 @@ class Desk:
         self.release = Release.objects.create(
             benchmark=self.pilot.benchmark,
             version="1.0",
-            manifest={"evidence": evidence, "totals": {}},
+            manifest={"evidence": evidence, "totals": {}, "tasks": []},
             sha256=archive,
             size=0,
             sums_id=archive,
