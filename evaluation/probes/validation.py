@@ -42,7 +42,6 @@ from studio.models.transactions import atomic_with_retry
 
 State = Validation.State
 SessionState = Session.State
-"""Of a model: with another value of one of them, its answers are another's."""
 
 
 class ValidationOptions(Options):

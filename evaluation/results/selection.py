@@ -172,9 +172,12 @@ def set_tags(pilot: Pilot, text: str) -> list[str]:
     return tags
 
 
+RELATED = ("agent", "user_model", "judge", "created_by", "submission__release", "submission__verified_by")
+
+
 def frozen_views(benchmark: Benchmark) -> list[dict[str, Any]]:
     """Those that releases take with them, with their numbers as they are now."""
-    pilots = list(Pilot.objects.filter(benchmark=benchmark).select_related("agent", "user_model", "judge"))
+    pilots = list(Pilot.objects.filter(benchmark=benchmark).select_related(*RELATED))
     views = ResultsView.objects.filter(benchmark=benchmark, in_releases=True).select_related("benchmark")
     return [_frozen(view, pilots) for view in views]
 

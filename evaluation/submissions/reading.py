@@ -36,6 +36,8 @@ MOST_CALLS = 1_000
 MOST_KEYS = 1_000
 """Of a grader script."""
 LARGEST = 2**31 - 1
+MOST_CALLS = 10**8
+"""Of one purpose; those of all purposes are summed into a column."""
 MAKE_AGAIN = "Make the bundle again with “pibench bundle”."
 RUN_AGAIN = "It is not as pibench wrote it: make the bundle again from the results, or run them again."
 _CLOSING = TypeAdapter(Closing)
@@ -102,10 +104,10 @@ class RunDocument(_Part):
 class Used(_Part):
     """By calls of one purpose."""
 
-    calls: int = Field(ge=0, le=LARGEST)
+    calls: int = Field(ge=0, le=MOST_CALLS)
     tokens: int = Field(ge=0, le=10**15)
     cost: Decimal = Field(ge=0, lt=10**7)
-    unpriced: int = Field(ge=0, le=LARGEST)
+    unpriced: int = Field(ge=0, le=MOST_CALLS)
 
 
 class UsedLine(_Part):

@@ -74,13 +74,15 @@ def verify(pilot: Pilot, *, by: User, verified: bool = True) -> None:
     submission: Submission | None = getattr(pilot, "submission", None)
     if submission is None:
         raise OptionsError("", f"{pilot} was not submitted, so there is nothing to verify.")
+    if bool(submission.verified_by) == verified:
+        return
     submission.verified_by = by if verified else None
     submission.save(update_fields=["verified_by"])
     done = "Verified" if verified else "No longer verified:"
     Event.objects.create(
         benchmark=pilot.benchmark,
         actor=by,
-        verb="piloted",
+        verb="results_verified",
         summary=f"{done} pilot {pilot.number}, which was submitted.",
         data={"pilot": pilot.pk},
     )
@@ -134,7 +136,7 @@ def _store(bundle: Bundle, release: Release, by: User) -> Submitted:
     Event.objects.create(
         benchmark=benchmark,
         actor=by,
-        verb="piloted",
+        verb="results_submitted",
         summary=f"Submitted pilot {pilot.number}: {count_of(len(sessions), 'session')} of {release.version}.",
         data={"pilot": pilot.pk},
     )

@@ -54,6 +54,8 @@ ACTIONS = {
     "publication_declined": "declined to mark imported tasks as already approved",
     "accepted_elsewhere": "accepted its approval elsewhere",
     "piloted": "started a pilot",
+    "results_submitted": "submitted results",
+    "results_verified": "changed whether submitted results are verified",
     "released": "created a release",
     "signing_key_made": "made a signing key",
     "limits_changed": "changed the limits of releases",

@@ -109,6 +109,7 @@ def empty(content: SafeString, title: str) -> SafeString:
 
 SUMMARY_IS_SENTENCE = {
     "created", "imported", "piloted", "released", "audit_opened", "audit_closed", "audit_results_read",
+    "results_submitted", "results_verified",
     "audit_reopened", "verdicts_corrected", "signing_key_made", "erratum_published",
 }  # fmt: skip
 """Verbs of events whose summary is a whole sentence."""

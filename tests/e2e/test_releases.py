@@ -33,7 +33,7 @@ def test_blockers_are_listed_and_an_accepted_release_can_be_imported(sample, rad
     expect(page.get_by_role("heading", name="Sample benchmark 1.0")).to_be_visible()
     expect(page.get_by_text("Mina Manager accepted")).to_contain_text("Practice, for a class.")
     with page.expect_download() as started:
-        page.get_by_role("link", name="Download").click()
+        page.get_by_role("link", name="Download", exact=True).click()
     pack = tmp_path / started.value.suggested_filename
     started.value.save_as(pack)
 

@@ -141,7 +141,7 @@ def test_from_the_first_task_to_a_released_pack(people, visit):
     press(owner, "Accept exceptions and release")
     expect(owner.get_by_role("heading", name="Bakers 1.0")).to_be_visible()
     with owner.expect_download() as pack:
-        owner.get_by_role("link", name="Download").click()
+        owner.get_by_role("link", name="Download", exact=True).click()
     assert Task.objects.get().state == "released"
 
     owner.goto("/b/bakers/import/")

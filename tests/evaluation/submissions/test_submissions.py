@@ -30,7 +30,7 @@ from studio.access.tokens import create_token
 from studio.domain.options import OptionsError
 from studio.domain.pack import SUMS, write_archive, write_sums
 from studio.domain.task import ExactCheck, TaskSpec
-from studio.models import Blob, Role, User
+from studio.models import Blob, Event, Role, User
 from studio.models import Task as TaskRow
 from tests.evaluation.builders import archive_of, benchmark_of, endpoint, file, intents, rubric, rule, task
 from tests.evaluation.runner.test_same_as_pilots import answer_by_content
@@ -209,7 +209,10 @@ def test_whoever_may_release_answers_for_results_and_takes_it_back(played: Playe
     assert shown.agent.endswith("submitted by rita, verified")
     assert "rita answers for them." in client.get(pilot.get_absolute_url()).content.decode()
 
+    client.post(address, {"verified": "1"})  # says nothing new
     client.post(address, {"verified": "0"})
+    verbs = Event.objects.filter(verb__startswith="results_").order_by("pk").values_list("verb", flat=True)
+    assert list(verbs) == ["results_submitted", "results_verified", "results_verified"]
     [shown] = compute_results(played.benchmark, [Pilot.objects.get()]).board(ScoringMode.STRICT)
     assert shown.agent.endswith("submitted by rita, not verified")
 

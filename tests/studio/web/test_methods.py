@@ -19,7 +19,7 @@ def test_an_address_that_only_forms_send_to_opens_a_page_that_says_so():
     answer = client.get(f"{task.get_absolute_url()}do/submit/")
 
     assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
-    assert "nothing was changed" in answer.content.decode()
+    assert "Nothing was changed." in answer.content.decode()
     assert f'href="{task.get_absolute_url()}">Go to its page' in answer.content.decode()
 
 
