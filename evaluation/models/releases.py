@@ -95,9 +95,6 @@ class HeldOutPack(SignedArchive):
 
     release = models.OneToOneField(Release, on_delete=models.CASCADE, related_name="+")
 
-    class Meta:
-        constraints = [*SignedArchive.Meta.constraints]
-
     def __str__(self) -> str:
         return f"{self.release}, held-out"
 

@@ -46,12 +46,13 @@ class Changes(NamedTuple):
         counts = {name: len(tasks) for name, tasks in self.tasks.items()}
         if again := counts["rerun"] + counts["added"] + counts["removed"]:
             differing = f"{count_of(again, 'task')} differ{'s' if again == 1 else ''}"
+            first = f", after judging earlier sessions of {counts['rejudge']} of them again" * bool(counts["rejudge"])
             return (
-                f"Scores of the two are of different tasks: {differing}. Compare them on the others, as `pibench "
-                "compare` does."
+                f"Scores of the two are of different tasks: {differing}. "
+                f"Compare them on the others, as `pibench compare` does{first}."
             )
         if counts["rejudge"]:
-            return "Scores can be compared once earlier sessions of the tasks to judge again have been judged again."
+            return "Judge earlier sessions of the changed tasks again; then the scores can be compared."
         return "Scores of the two can be compared as they are."
 
 

@@ -22,6 +22,7 @@ from evaluation.releases.signing import Signer, signer_of, why_unsigned
 from studio.domain.base import JsonDict
 from studio.domain.options import Options, OptionsError
 from studio.domain.pack import read_sums
+from studio.domain.phrases import count_of
 from studio.domain.splits import HELD_BACK, PUBLISHED
 from studio.findings.refresh import refresh_findings, run_graders
 from studio.imports.export import episode_files
@@ -80,8 +81,6 @@ def cut_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User | Non
         raise ReleaseBlockedError(blockers)
 
     name = signature or (str(by) if by else "")
-    if blockers and not name:
-        raise OptionsError("accept", "Say who accepts the exceptions; their name is recorded in the release.")
     exceptions = [_exception(blocker, accept, name) for blocker in blockers]
     earlier = list(benchmark.releases.order_by("-pk"))
     today = timezone.now().astimezone(UTC).date().isoformat()
@@ -96,6 +95,8 @@ def cut_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User | Non
     told = find_told(pins, contents_of(read_sums(bytes(release.sums.content)))) if held_out else []
     if told and not accept:
         raise ReleaseBlockedError([*blockers, *told])
+    if (blockers or told) and not name:
+        raise OptionsError("accept", "Say who accepts the exceptions; their name is recorded in the release.")
     release.exceptions = exceptions + [_exception(blocker, accept, name) for blocker in told]
     release.save()
     if held_out:
@@ -112,7 +113,7 @@ def cut_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User | Non
         actor=by,
         verb="released",
         summary=f"Released version {version} with {len(candidate.tasks)} tasks"
-        + (f", accepting {len(exceptions)} exceptions: {accept}" if exceptions else ""),
+        + (f", accepting {count_of(len(release.exceptions), 'exception')}: {accept}" if release.exceptions else ""),
         data={"version": version, "sha256": release.sha256},
     )
     return release

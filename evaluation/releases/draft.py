@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evaluation.models import Erratum
+from evaluation.releases.errata import names_of
 from studio.domain.splits import PUBLISHED
 from studio.models import Benchmark, Review, Revision, TaskState
 
@@ -38,7 +39,7 @@ def draft_changes(benchmark: Benchmark) -> str:
     own = {key: list(dict.fromkeys(filter(None, lines))) for key, lines in said.items()}
     lines = [f"- {persona}/{task}: {' '.join(texts)}" for (persona, task), texts in own.items() if texts]
     errata = Erratum.objects.filter(release=last).order_by("number")
-    published = {f"{row['persona']}/{row['task']}" for row in last.manifest["tasks"]} if errata else set()
+    published = names_of(last.manifest) if errata else set()
     mended = [
         f"- Erratum {row.number} of {last.version}: {_line(row.text)}"
         for row in errata

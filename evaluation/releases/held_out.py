@@ -26,6 +26,7 @@ from studio.imports.export import paths_of
 TOLD = "held-out-told"
 FEWEST_WORDS = 5
 SHORTEST_ID = 6
+SHORTEST_LINE = 12
 """Of what is searched for: shorter texts and ids stand in many texts by chance."""
 _WORD = re.compile(r"\w+")
 
@@ -64,7 +65,7 @@ class Cutting:
         return manifest
 
     def held_out_manifest(self) -> JsonDict:
-        before = [release for release in self.earlier if release.held_out_pack]
+        before = [release for release in self.earlier if release.pk in self._earlier_packs]
         benchmark = self.candidate.benchmark
         manifest = self._manifest(HELD_BACK, self._exceptions(held=True), before, benchmark.credits)
         if results := frozen_views(benchmark):
@@ -81,6 +82,11 @@ class Cutting:
             changes = {"notes": self.notes, "tasks": compare(pins_of(before[0]), self.pins, splits)}
         said = Said(self.version, self.released, exceptions, changes, credits.model_dump(mode="json"))
         return manifest_of(self.candidate, self.pins, said, splits)
+
+    @cached_property
+    def _earlier_packs(self) -> dict[int, HeldOutPack]:
+        """Held-out packs of earlier releases, by the release's key."""
+        return HeldOutPack.objects.in_bulk([release.pk for release in self.earlier], field_name="release_id")
 
     @cached_property
     def _published_origins(self) -> list[FileOrigin]:
@@ -104,8 +110,7 @@ class Cutting:
 
     def _errata(self, *, held: bool) -> list[JsonDict]:
         """Those of tasks that were held out in the release that they are about, or the others."""
-        packs = [pack for release in self.earlier if (pack := release.held_out_pack)]
-        tasks = {pack.manifest["version"]: names_of(pack.manifest) for pack in packs}
+        tasks = {pack.manifest["version"]: names_of(pack.manifest) for pack in self._earlier_packs.values()}
         found = errata_said(self.candidate.benchmark)
         return [each for each in found if bool(tasks.get(each["version"], set()) & set(each["tasks"])) == held]
 
@@ -132,7 +137,7 @@ def find_told(pins: Sequence[Pin], files: Iterable[tuple[str, bytes]]) -> list[B
     wanted: dict[str, tuple[str, TaskSpec]] = {}
     for _, part in parts_of(pins, HELD_BACK):
         for task in _tasks(part):
-            said = [_words(line) for line in _lines(task) if len(_WORD.findall(line)) >= FEWEST_WORDS]
+            said = [_words(line) for line in _lines(task) if _is_long(line)]
             for text in (_words(task.task_id), *said) if len(task.task_id) >= SHORTEST_ID else said:
                 if text not in published:
                     wanted.setdefault(text, (part.persona.user_id, task))
@@ -157,6 +162,11 @@ def _lines(task: TaskSpec) -> Iterator[str]:
     texts += [item.criterion for item in task.checklist]
     for text in texts:
         yield from text.splitlines()
+
+
+def _is_long(line: str) -> bool:
+    """Some scripts have no spaces between words: of other than ASCII, the length counts too."""
+    return len(_WORD.findall(line)) >= FEWEST_WORDS or (not line.isascii() and len(line) >= SHORTEST_LINE)
 
 
 def _words(text: str) -> str:

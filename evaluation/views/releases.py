@@ -129,6 +129,7 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug)
     drafted = draft_changes(benchmark) if request.method == "GET" and may(request.user, benchmark, "release") else ""
     form = ReleaseForm(request.POST or None, initial={"changes": drafted})
+    told: list[Blocker] = []
     if request.method == "POST":
         require(request.user, benchmark, "release")
         if form.is_valid():
@@ -136,19 +137,21 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
                 return redirect(cut_release(benchmark, form.options(), by=request.user))
             except OptionsError as error:
                 form.reject(error)
-            except ReleaseBlockedError:
+            except ReleaseBlockedError as blocked:
+                told = [each for each in blocked.blockers if each.code == TOLD]
                 form.add_error(
                     "accept", "The release is blocked. Fix the blockers, or accept them as exceptions with a reason."
                 )
     sealed = is_evidence_closed(request.user, benchmark)
     kinds = blocker_kinds(benchmark, sealed=sealed)
+    blockers = sum(each.number for each in kinds)
     kind = request.GET.get("kind", "")
     if kind not in {each.code for each in kinds}:
         kind = ""
     by_task = request.GET.get("by") == "task" and not kind
     rows = Paginator(released_tasks(benchmark), PER_PAGE)
     tasks: Page[Any] | None = rows.get_page(request.GET.get("page")) if by_task else None
-    form.fields["accept"].required = bool(kinds)  # for the form; cut_release enforces it
+    form.fields["accept"].required = bool(kinds or told)  # for the form; cut_release enforces it
     return render(
         request,
         "evaluation/releases/new.html",
@@ -157,7 +160,9 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
             "why_not_release": why_not("release", benchmark),
             "form": form,
             "drafted": drafted,
-            "blockers": sum(each.number for each in kinds),
+            "blockers": blockers,
+            "told": told,
+            "exceptions": blockers + len(told),
             "groups": _groups(benchmark, kinds, kind, request.GET.get("page")),
             "kind": kind,
             "tasks": tasks,
@@ -242,6 +247,7 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
     held_out = row.held_out_pack
     packs = [row.manifest, *([held_out.manifest] if held_out else [])]
     split_of = {task["sha256"]: task.get("split", Split.PUBLIC) for pack in packs for task in pack["tasks"]}
+    splits = [(Split(name).label, split) for name, split in row.manifest.get("splits", {}).items()]
     frozen = row.tasks.select_related("revision__task__persona__benchmark").order_by(
         "revision__task__persona__position", "revision__task__position"
     )
@@ -256,6 +262,7 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
             "may_release": may(request.user, row.benchmark, "release"),
             "may_start": may(request.user, row.benchmark, "pilot"),
             "held_out": held_out,
+            "splits": splits if held_out or len(splits) > 1 else [],
             "earlier": earlier,
             "changes": changes_since(row, since) if since else None,
             "may_fetch_held_out": may(request.user, row.benchmark, "manage"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+from studio.domain.app_data import CLOCK
 from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.plan import PlacedTask, shape_of_tasks
 from studio.domain.tool_names import tool_domain
@@ -38,8 +39,8 @@ HELD_BACK = (Split.HELD_OUT,)
 def part_of(episode: EpisodeSpec, splits: Collection[Split]) -> EpisodeSpec | None:
     """The tasks of these splits, with what of the persona they reach; None if there is none of them.
 
-    What no published task reaches belongs to the held-out part. The web, the tool servers and the profile are reached
-    by all. The documents that it was read from are left out, as they may tell of other tasks.
+    What no published task reaches belongs to the held-out part. The clock, the web, the tool servers and the profile
+    are reached by all. The documents that it was read from are left out, as they may tell of other tasks.
     """
     own, others = _Reach(episode, splits), _Reach(episode, [split for split in Split if split not in splits])
     if not others.tasks:
@@ -98,5 +99,5 @@ class _Reach:
         if folder in ("tasks", "references"):
             return below.partition("/")[0] in {task.task_id for task in self.tasks}
         if app := self._app_files.get(name):
-            return bool(self.tasks) and (self._all_apps or app in self._apps)
+            return bool(self.tasks) and (app == CLOCK or self._all_apps or app in self._apps)
         return bool(self.tasks) and (is_web_page(name) or folder == SERVERS)

@@ -32,7 +32,8 @@ from studio.domain.task import Dependency, ExactCheck
 from studio.drafts.load import load_episode, load_task
 from studio.episodes.moves import Move, make_move
 from studio.imports.importer import import_archive
-from studio.models import Benchmark, Finding, Role, Task, User
+from studio.models import Benchmark, Event, Finding, Role, Task, User
+from studio.personas.app_data import save_apps
 from studio.tasks.save import save_task
 from tests.evaluation.builders import archive_of, benchmark_of, file, intents, pilot_of, rubric, rule, task
 from tests.factories import BenchmarkFactory, member
@@ -58,7 +59,11 @@ def benchmark() -> Benchmark:
             Skill(name=MARK, files=(marked("SKILL.md"),)),
         ),
         scripts=(marked("scripts/held.py"),),
-        files=(file("apps/todoist.json", json.dumps({"projects": [{"name": MARK}]})), marked("notes.md")),
+        files=(
+            file("apps/clock.json", json.dumps({"now": "2026-03-02T09:00", "tasks": {"b": "2026-03-09T09:00"}})),
+            file("apps/todoist.json", json.dumps({"projects": [{"name": MARK}]})),
+            marked("notes.md"),
+        ),
     )
     told = {"tools": ("gmail__send_email",), "skills": ("fees",)}
     secret = f"Only a held-out task says the {MARK} of the harbour."
@@ -157,6 +162,7 @@ def test_nothing_of_held_out_tasks_stands_in_the_published_pack(benchmark: Bench
     telling = [path for path, content in public.items() if MARK in path or MARK.encode() in content.lower()]
     assert telling == []
     assert str(benchmark.held_out_canary).encode() not in b"".join(public.values())
+    assert public["data/Harbour/apps/clock.json"] == held["data/Harbour/apps/clock.json"]
     assert f"data/Harbour/tasks/{MARK}_second/task.yaml" in held
     for path in ("scripts/held.py", f"skills/{MARK}/SKILL.md", "apps/todoist.json", "notes.md"):
         assert f"data/Harbour/{path}" in held
@@ -215,7 +221,7 @@ def test_both_packs_are_made_again_byte_for_byte_whatever_became_of_the_drafts(
     assert held_out(release).sha256 in said
 
 
-def test_release_without_held_out_tasks_has_one_pack(benchmark: Benchmark, owner: User):
+def test_release_without_held_out_tasks_has_one_pack(benchmark: Benchmark, owner: User, client: Client):
     for persona in benchmark.personas.all():
         names = persona.tasks.filter(split="held_out").values_list("task_id", flat=True)
         make_move(persona.pk, Move("split", tuple(names), split="public"), by=owner)
@@ -223,6 +229,11 @@ def test_release_without_held_out_tasks_has_one_pack(benchmark: Benchmark, owner
     assert release.held_out_pack is None
     assert f"data/Harbour/tasks/{MARK}_second/task.yaml" in files_of(release)
     assert "held_out" not in release.manifest["splits"]
+    client.force_login(owner)
+    shown = client.get(release.get_absolute_url()).content.decode()
+    assert '<th scope="row">validation</th>' in shown
+    assert "<td>validation</td>" in shown
+    assert "of the held-out pack" not in shown
 
 
 def test_both_packs_together_give_the_benchmark_again(benchmark: Benchmark):
@@ -240,20 +251,65 @@ def test_both_packs_together_give_the_benchmark_again(benchmark: Benchmark):
         assert getattr(after.persona, name) == getattr(before.persona, name)
 
 
-def test_text_that_tells_of_a_held_out_task_blocks_the_release_until_it_is_accepted(benchmark: Benchmark):
+SECRET = f"Only a held-out task says the {MARK} of the harbour."
+
+
+def spill(benchmark: Benchmark, secret: str = SECRET) -> None:
+    """A file of a public task says it."""
     row = Task.objects.get(task_id="b")
-    secret = f"Only a held-out task says the {MARK} of the harbour."
     save_task(row.pk, load_task(row).model_copy(update={"assets": (file("spill.md", f"{secret}\n"),)}), by=None)
     benchmark.set_credits(benchmark.credits.model_copy(update={"file_origins": []}))
     benchmark.save()
 
+
+def told_in(release: Release) -> list[str]:
+    return [each["problem"]["message"] for each in release.exceptions if each["problem"]["code"] == "held-out-told"]
+
+
+def test_text_that_tells_of_a_held_out_task_blocks_the_release_until_it_is_accepted(benchmark: Benchmark):
+    spill(benchmark)
     with pytest.raises(ReleaseBlockedError) as blocked:
         cut_release(benchmark, ReleaseOptions(version="1.0", accept=""), by=None, signature="Ada")
     assert not any(blocker.code == "held-out-told" for blocker in blocked.value.blockers)  # the others come first
     release = cut(benchmark)
-    told = [each for each in release.exceptions if each["problem"]["code"] == "held-out-told"]
-    assert "data/Harbour/tasks/b/spill.md" in told[0]["problem"]["message"]
+    assert "data/Harbour/tasks/b/spill.md" in told_in(release)[0]
     assert MARK not in json.dumps(release.manifest)
+    released = Event.objects.get(benchmark=benchmark, verb="released")
+    assert f"accepting {len(release.exceptions)} exceptions: A test." in released.summary
+
+
+def test_sentence_without_spaces_that_tells_of_a_held_out_task_is_found(benchmark: Benchmark):
+    secret = "请把港口费用写成一封信寄给船长"
+    row = Task.objects.get(task_id=f"{MARK}_alone")
+    save_task(row.pk, load_task(row).model_copy(update={"initial_request": secret}), by=None)
+    spill(benchmark, secret)
+    assert "data/Harbour/tasks/b/spill.md" in told_in(cut(benchmark))[0]
+
+
+def test_clock_that_names_a_held_out_task_is_told(benchmark: Benchmark, owner: User):
+    persona = benchmark.personas.get(user_id="Harbour")
+    times = {"tasks": {f"{MARK}_second": "2026-03-09T09:00"}}
+    save_apps(persona, {"clock": json.dumps(times)}, "", by=owner, base_version=persona.version)
+    assert any("data/Harbour/apps/clock.json" in message for message in told_in(cut(benchmark)))
+
+
+def test_page_shows_what_tells_of_held_out_tasks_and_takes_a_reason(
+    benchmark: Benchmark, owner: User, client: Client, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("evaluation.releases.cut.find_blockers", lambda *_: [])
+    monkeypatch.setattr("evaluation.views.releases.blocker_kinds", lambda *_, **__: [])
+    spill(benchmark)
+    with pytest.raises(OptionsError, match="Say who accepts"):
+        cut_release(benchmark, ReleaseOptions(version="1.0", accept="A test."), by=None)
+
+    client.force_login(owner)
+    page = reverse("evaluation:release_new", args=[benchmark.slug])
+    assert 'name="accept"' not in client.get(page).content.decode()
+    shown = client.post(page, {"version": "1.0"}).content.decode()
+    assert "data/Harbour/tasks/b/spill.md of the published pack tells of" in shown
+    assert 'name="accept"' in shown
+    client.post(page, {"version": "1.0", "accept": "It is known."})
+    assert {each["by"] for each in benchmark.releases.get().exceptions} == {str(owner)}
 
 
 def test_erratum_is_of_held_out_tasks_or_of_published_ones(benchmark: Benchmark, owner: User):

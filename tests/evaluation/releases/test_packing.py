@@ -166,6 +166,7 @@ def test_page_and_api_compare_two_releases_and_say_what_that_means_for_scores(be
     for name in "abc":
         assert f"{persona}/{name}</li>" in page
     assert "Scores of the two are of different tasks: 1 task differs." in page
+    assert "does, after judging earlier sessions of 1 of them again." in page
 
     told = client.get(f"/api/releases/{second.pk}/changes/", {"since": "1.0"}).json()
     assert told["tasks"]["words"] == [f"{persona}/a"]
