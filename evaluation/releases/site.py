@@ -12,9 +12,11 @@ from pathlib import Path
 from django.db.models import Q, QuerySet
 
 from evaluation.models import Pilot, Release
-from evaluation.releases.errata import names_of
+from evaluation.releases.errata import errata_said, names_of
 from evaluation.releases.packing import open_archive
 from evaluation.results.benchmark_results import Results, compute_results
+from evaluation.results.eee import chain_of
+from evaluation.runner.eee import tellable
 from evaluation.runner.site import EXAMPLES, Entry, Site, Transcript, site_files, site_of
 from evaluation.store.evidence import load_turns
 from studio.domain.pack import write_archive
@@ -33,24 +35,18 @@ def site_zip(release: Release, pilots: Sequence[Pilot]) -> bytes:
         with open_archive(release) as archive, path.open("wb") as file:
             shutil.copyfileobj(archive, file)
         site = site_of(path)
-    each = [compute_results(release.benchmark, [pilot]) for pilot in pilots]
+    computed = [compute_results(release.benchmark, [pilot]) for pilot in pilots]
+    over = " Scores are over all splits." if len(release.manifest.get("splits", ())) > 1 else ""
     published = names_of(release.manifest)
     own = [
-        {
-            "version": release.version,
-            "number": row.number,
-            "published": row.published.isoformat(),
-            "tasks": row.tasks,
-            "text": row.text,
-            "effect": row.effect,
-        }
-        for row in release.errata.all()
-        if not row.tasks or published & set(row.tasks)
+        each
+        for each in errata_said(release.benchmark)
+        if each["version"] == release.version and (not each["tasks"] or published & set(each["tasks"]))
     ]
     site = replace(
         site,
-        entries=[_entry(results) for results in each],
-        transcripts=[shown for results in each for shown in _examples(site, results)],
+        entries=[_entry(results, over) for results in computed],
+        transcripts=[shown for results in computed for shown in _examples(site, results)],
         errata=[*own, *site.errata],
     )
     into = io.BytesIO()
@@ -58,7 +54,7 @@ def site_zip(release: Release, pilots: Sequence[Pilot]) -> bytes:
     return into.getvalue()
 
 
-def _entry(results: Results) -> Entry:
+def _entry(results: Results, over: str) -> Entry:
     [pilot] = results.pilots
     notes = [
         f"judge {pilot.judge_name}, user {pilot.user_model_name}",
@@ -66,17 +62,21 @@ def _entry(results: Results) -> Entry:
         "the agent’s model judged itself" if pilot.agent_judges_itself and not pilot.scripted else "",
     ]
     scores = {mode: results.whole_board(mode)[0] for mode in results.modes}
-    return Entry(pilot.terms, scores, "; ".join(filter(None, notes)) + ".")
+    return Entry(pilot.terms, scores, "; ".join(filter(None, notes)) + "." + over)
 
 
 def _examples(site: Site, results: Results) -> Iterator[Transcript]:
     """The first session of each persona, as far as there is room."""
     released = {(each.persona.user_id, task.task_id) for each in site.pack.episodes for task in site.tasks(each)}
     shown: set[str] = set()
-    for loaded, session, row in results.played:
-        place, task = (row.persona, row.result.task_id), loaded.task(session)
+    [pilot] = results.pilots
+    for loaded, session, row in tellable(
+        (each, chain_of(each[1], each[2], pilot), (each[2].persona, each[2].result.task_id) in released)
+        for each in results.played
+    ):
+        task = loaded.task(session)
         is_shown = row.persona not in shown and len(shown) < EXAMPLES and row.result.outcome == "finished"
-        if is_shown and not task.is_setup and place in released:
+        if is_shown and not task.is_setup:
             shown.add(row.persona)
             statuses = loaded.judged[session.pk].statuses
             how = [(intent.content, statuses.get(at)) for at, intent in enumerate(task.intents, 1)]

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Hashable
 from typing import Any
 
 from evaluation.judging.judgings import scoring_choices
+from evaluation.metrics.sessions import SessionRow
 from evaluation.models import Pilot, Session
 from evaluation.models.pilots import ROLES
+from evaluation.protocol.modes import PilotMode
 from evaluation.results.benchmark_results import Results, compute_results
-from evaluation.runner.eee import Evaluated, SampleOf, Source, eee_files
+from evaluation.runner.eee import Evaluated, SampleOf, Source, eee_files, tellable
 from evaluation.store.evidence import load_turns
 from studio.domain.episode import Split
 from studio.domain.pack import write_archive
+from studio.models import Revision
 
 
 def eee_zip(results: Results) -> bytes:
@@ -26,7 +30,12 @@ def eee_zip(results: Results) -> bytes:
     return into.getvalue()
 
 
-def _is_public(session: Session, task: str) -> bool:
+def chain_of(session: Session, row: SessionRow, pilot: Pilot) -> Hashable:
+    """Sessions over one state; of changed tasks, which start from states of the earlier pilot, all of a run."""
+    return row.persona, row.run, 0 if pilot.mode == PilotMode.CHANGED else session.run.chain
+
+
+def _was_public(session: Session, task: str) -> bool:
     splits = session.run.persona_revision.episode.get("splits", {})
     return bool(splits.get(task, Split.PUBLIC) == Split.PUBLIC)
 
@@ -40,6 +49,16 @@ def _evaluated(results: Results, pilot: Pilot) -> Evaluated:
         named = {"name": model.label, "model": model.model, "base_url": model.base_url}
         models[role] = {**named, "params": model.params, "effort": model.effort}
     choice = scoring_choices([pilot])[pilot.pk]
+    played = {session.revision_id for _, session, _ in results.played}
+    public = set(Revision.objects.filter(pk__in=played, task__split=Split.PUBLIC).values_list("pk", flat=True))
+    told = tellable(
+        (
+            (loaded, session, row),
+            chain_of(session, row, pilot),
+            session.revision_id in public and _was_public(session, row.result.task_id),
+        )
+        for loaded, session, row in results.played
+    )
     return Evaluated(
         results.benchmark.name,
         release.version if release else "",
@@ -53,8 +72,8 @@ def _evaluated(results: Results, pilot: Pilot) -> Evaluated:
         results.scored,
         [
             SampleOf(row.key, loaded.task(session), load_turns(session))
-            for loaded, session, row in results.played
-            if row.result.outcome != "missing" and _is_public(session, row.result.task_id)
+            for loaded, session, row in told
+            if row.result.outcome != "missing"
         ],
         Source(results.benchmark.name),
         pilot.number,

@@ -473,7 +473,6 @@ def _site(args: argparse.Namespace) -> int:
     from evaluation.runner.site import site_files, site_of
 
     files = site_files(site_of(args.pack, [read_results(folder) for folder in args.results]))
-    args.out.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         _write(args.out / name, content)
     _tell(str(args.out / "index.html"))
@@ -486,7 +485,6 @@ def _export(args: argparse.Namespace) -> int:
 
     source = Source(args.organization, args.relationship)
     for path, content in eee_files(evaluated(read_results(args.results), source)).items():
-        (args.out / path).parent.mkdir(parents=True, exist_ok=True)
         _write(args.out / path, content)
         _tell(str(args.out / path))
     return OK
@@ -503,7 +501,10 @@ def _upload(args: argparse.Namespace) -> int:
     token = args.token or os.environ.get("PIBENCH_TOKEN", "")
     if not token:
         raise PibenchError("There is no token.", "Make one in the studio’s settings; give it as --token.")
-    bundle = args.results.read_bytes() if args.results.is_file() else _bundled(args.results)
+    try:
+        bundle = args.results.read_bytes() if args.results.is_file() else _bundled(args.results)
+    except OSError as error:
+        raise PibenchError(f"{args.results} cannot be read: {error.strerror}.") from None
     answer = upload(bundle, args.studio, token)
     if args.json:
         _print_json(answer)
@@ -526,6 +527,7 @@ def _bundled(folder: Path) -> bytes:
 
 def _write(path: Path, content: bytes) -> None:
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     except OSError as error:
         raise PibenchError(f"{path} cannot be written: {error.strerror}.") from None

@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from evaluation.endpoints.services import BY_HOST
@@ -31,6 +31,7 @@ from studio.domain.episode import Split
 from studio.domain.opening_message import text_of
 from studio.domain.task import TaskSpec
 
+T = TypeVar("T")
 SCHEMA = "0.3.0"
 LIBRARY = "pi-bench-studio"
 PROMPTS: Mapping[Metric, Any] = {"proc": "satisfaction", "comp": "checklist"}
@@ -114,11 +115,30 @@ def evaluated(results: Results, source: Source) -> Evaluated:
         scored.scored,
         [
             SampleOf(at, session.task, [checkpoint.played for checkpoint in session.kept.turns])
-            for at, session in enumerate(results.sessions)
-            if session.known.split == Split.PUBLIC
+            for at, session in tellable(
+                (
+                    (at, session),
+                    (session.planned.persona, session.planned.run, session.planned.chain),
+                    session.known.split == Split.PUBLIC,
+                )
+                for at, session in enumerate(results.sessions)
+            )
         ],
         source,
     )
+
+
+def tellable(sessions: Iterable[tuple[T, Hashable, bool]]) -> Iterator[T]:
+    """Public sessions, up to the first of their chain that is not: its workspace and memory may tell of that one.
+
+    ``sessions``: in run order, each with its chain and whether its task is public.
+    """
+    closed: set[Hashable] = set()
+    for session, chain, is_public in sessions:
+        if not is_public:
+            closed.add(chain)
+        elif chain not in closed:
+            yield session
 
 
 def eee_files(of: Evaluated) -> dict[str, bytes]:

@@ -18,18 +18,19 @@ from evaluation.metrics.leaderboard import AgentScores, scores_document
 from evaluation.metrics.sessions import METRICS
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import Terms
+from evaluation.runner.eee import tellable
 from evaluation.runner.elements import Html, el, estimates, exchange, page, scores_table, texts_table
 from evaluation.runner.errors import PibenchError
 from evaluation.runner.packs import Pack, read_files, read_pack
 from evaluation.runner.results import Results, SessionResult
 from evaluation.runner.scores import COLUMNS, TITLES, note_of, score, scores_row
 from evaluation.runner.tables import Table, as_csv
-from studio.domain.episode import EpisodeSpec
-from studio.domain.pack import SUMS
+from studio.domain.episode import EpisodeSpec, Split
+from studio.domain.pack import SUMS, splits_in
+from studio.domain.phrases import count_of
 from studio.domain.task import TaskSpec
 from studio.files.previews import markup
 
-PUBLIC, HELD_OUT = "public", "held_out"
 EXAMPLES = 3
 """Transcripts of one agent's results."""
 CARD, CHANGES = "DATA_CARD.md", "CHANGELOG.md"
@@ -84,7 +85,14 @@ class Site:
     def hidden(self) -> frozenset[tuple[str, str]]:
         """Personas and ids of tasks that may not be shown."""
         rows = self.pack.manifest.get("tasks", ())
-        return frozenset((row["persona"], row["task"]) for row in rows if row.get("split", PUBLIC) != PUBLIC)
+        return frozenset(
+            (row["persona"], row["task"]) for row in rows if row.get("split", Split.PUBLIC) != Split.PUBLIC
+        ) | {
+            (episode.persona.user_id, task.task_id)
+            for episode in self.pack.episodes
+            for task in (*episode.tasks, *episode.unplaced)
+            if episode.split_of(task.task_id) != Split.PUBLIC
+        }
 
     def tasks(self, episode: EpisodeSpec) -> list[TaskSpec]:
         """Those that may be shown."""
@@ -95,6 +103,8 @@ class Site:
 def site_of(path: Path, results: Sequence[Results] = ()) -> Site:
     """Raises PibenchError, also for results of another pack."""
     pack, (files, _) = read_pack(path), read_files(path)
+    if Split.PUBLIC not in splits_in(pack.manifest):
+        raise PibenchError(f"{path} holds tasks that must not be published.", "Give the published pack.")
     for each in results:
         _refuse_other(pack, each)
     site = Site(
@@ -108,7 +118,9 @@ def site_of(path: Path, results: Sequence[Results] = ()) -> Site:
 
 
 def _has_held_out(pack: Pack) -> bool:
-    return any(row.get("split") == HELD_OUT for row in pack.manifest.get("tasks", ()))
+    return any(row.get("split") == Split.HELD_OUT for row in pack.manifest.get("tasks", ())) or any(
+        Split.HELD_OUT in episode.splits.values() for episode in pack.episodes
+    )
 
 
 def _refuse_other(pack: Pack, results: Results) -> None:
@@ -134,10 +146,17 @@ def _entry(results: Results) -> Entry:
 def _examples(site: Site, results: Results) -> Iterator[Transcript]:
     """The first session of each persona, as far as there is room."""
     shown: set[str] = set()
-    for session in results.sessions:
+    for session in tellable(
+        (
+            session,
+            (session.planned.persona, session.planned.run, session.planned.chain),
+            (session.planned.persona, session.planned.task) not in site.hidden,
+        )
+        for session in results.sessions
+    ):
         persona = session.planned.persona
         is_shown = persona not in shown and len(shown) < EXAMPLES and session.state == "finished"
-        if is_shown and not session.task.is_setup and (persona, session.planned.task) not in site.hidden:
+        if is_shown and not session.task.is_setup:
             shown.add(persona)
             yield _transcript(results, session)
 
@@ -182,7 +201,7 @@ def _page(site: Site, name: str, parts: Sequence[str]) -> str:
         el("a", text, href=address, **({"aria_current": "page"} if address == name else {})) for address, text in links
     ]
     canary = site.pack.manifest.get("canary")
-    foot = el("footer", f"Not to be trained on. Canary: {canary}", class_="soft") if canary else ""
+    foot = el("footer", f"Do not train on this. Canary: {canary}", class_="soft") if canary else ""
     return page(site.title, el("nav", *shown, aria_label="Pages"), el("main", *parts), foot)
 
 
@@ -191,8 +210,8 @@ def _index(site: Site) -> list[str]:
     benchmark = manifest.get("benchmark", {})
     people = ", ".join(manifest.get("credits", {}).get("contributors", ()))
     facts = [
-        f"{len(site.pack.episodes)} personas",
-        f"{sum(len(site.tasks(episode)) for episode in site.pack.episodes)} public tasks",
+        count_of(len(site.pack.episodes), "persona"),
+        count_of(sum(len(site.tasks(episode)) for episode in site.pack.episodes), "public task"),
         f"released {manifest['released']}" if manifest.get("released") else "",
         f"by {people}" if people else "",
     ]
@@ -251,7 +270,7 @@ def _tasks(site: Site, episode: EpisodeSpec) -> list[str]:
     hidden = len(episode.tasks) - len(tasks)
     return [
         el("h1", f"Tasks of {persona.name or persona.user_id}"),
-        *([el("p", f"{hidden} more are not public.", class_="soft")] if hidden else []),
+        *([el("p", f"{count_of(hidden, 'more is', 'more are')} not public.", class_="soft")] if hidden else []),
         *(_task(task) for task in tasks),
         *([el("h2", "Other personas"), el("ul", *others)] if others else []),
     ]
@@ -327,8 +346,14 @@ def _downloads(site: Site) -> list[str]:
 
 def _data(site: Site) -> dict[str, bytes]:
     rows, documents = [], []
+    published = {
+        episode.persona.user_id
+        for episode in site.pack.episodes
+        if any(episode.split_of(task.task_id) != Split.HELD_OUT for task in episode.tasks)
+    }
     for entry in site.entries:
         for mode, agent in entry.scores.items():
+            personas = {name: scores for name, scores in agent.personas.items() if name in published}
             rows.append((*scores_row(agent.agent, agent.scores), str(entry.terms), mode.value))
             documents.append(
                 {
@@ -337,7 +362,7 @@ def _data(site: Site) -> dict[str, bytes]:
                     "agent_loop": entry.terms.agent_loop,
                     "scoring": mode,
                     "note": entry.note,
-                    **scores_document(agent),
+                    **scores_document(replace(agent, personas=personas)),
                 }
             )
     table = Table("", ("agent", *COLUMNS[1:], "terms", "scoring"), rows)

@@ -216,3 +216,11 @@ def test_results_of_different_protocols_are_not_compared(
     capsys.readouterr()
 
     assert "cannot be compared" in refused(capsys, "compare", str(results), other)
+
+
+def test_results_that_cannot_be_read_are_not_uploaded(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / ("long" * 100)
+
+    assert main(["upload", str(path), "--studio", "http://127.0.0.1:9", "--token", "secret"]) == 2
+
+    assert "cannot be read" in capsys.readouterr().err

@@ -14,10 +14,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from evaluation.results.benchmark_results import compute_results
+from evaluation.results.eee import eee_zip
 from evaluation.runner.command import main
 from evaluation.runner.results import read_results
 from evaluation.runner.scores import score, scores_json
 from studio.domain.episode import Split
+from studio.episodes.moves import Move, make_move
 from studio.models import Role
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import work_through
@@ -115,6 +118,33 @@ def test_of_tasks_that_are_not_public_only_scores_are_told(
     [samples] = (tmp_path / "out").rglob("*_samples.jsonl")
     rows = [json.loads(line) for line in samples.read_text().splitlines()]
     assert {row["metadata"]["task"] for row in rows} == {"a"}
+
+
+def test_session_that_followed_a_held_out_one_is_not_told(stub: StubModel, tmp_path: Path):
+    answer_by_content(stub)
+    tasks = [task("a", checklist=(rubric("x"),)), task("b", checklist=(rubric("y"),))]
+    pack = write(tmp_path / "pack.zip", {"clerk": tasks}, splits={"a": Split.HELD_OUT})
+    models = [word for seat in ("model", "user", "judge") for word in (f"--{seat}", "openai:stub-model")]
+    at = ["--base-url", stub.base_url, "--key-env", "STUB_API_KEY"]
+    assert main(["run", str(pack), *models, *at, "--out", str(tmp_path / "results")]) == 0
+
+    assert main(["export", str(tmp_path / "results"), "--out", str(tmp_path / "out")]) == 0
+
+    assert list((tmp_path / "out").rglob("*_samples.jsonl")) == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("held", "told"), [("b", {"a"}), ("a", set())])
+def test_sessions_of_tasks_held_out_after_their_pilot_and_those_that_followed_are_not_told(held: str, told: set[str]):
+    benchmark = benchmark_of(task("a", checklist=(rubric("x"),)), task("b", checklist=(rubric("y"),)))
+    pilot = work_through(pilot_of(benchmark))
+    move = Move("split", (held,), split="held_out")
+    make_move(benchmark.personas.get().pk, move, by=member(benchmark, Role.OWNER))
+
+    with zipfile.ZipFile(io.BytesIO(eee_zip(compute_results(benchmark, [pilot])))) as archive:
+        samples = [archive.read(name).splitlines() for name in archive.namelist() if name.endswith("_samples.jsonl")]
+
+    assert {json.loads(line)["metadata"]["task"] for lines in samples for line in lines} == told
 
 
 def test_results_without_a_score_are_not_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -15,11 +15,16 @@ from django.urls import reverse
 
 from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.releases.errata import ErratumOptions, publish_erratum
+from evaluation.releases.site import site_zip
 from evaluation.runner.command import main
 from evaluation.submissions.submit import submit
+from studio.domain.episode import Split
 from studio.domain.pack import MANIFEST, SUMS, write_pack
+from studio.domain.persona import PersonaSpec
+from studio.episodes.moves import Move, make_move
 from studio.models import Role, Task, User
-from tests.evaluation.builders import archive_of, benchmark_of, intents, rubric, task
+from tests.evaluation.builders import archive_of, benchmark_of, intents, pilot_of, rubric, task
+from tests.evaluation.pilots.builders import work_through
 from tests.evaluation.runner.packs import write
 from tests.evaluation.runner.test_html import EVIL, TAGS, Page
 from tests.evaluation.runner.test_same_as_pilots import answer_by_content
@@ -121,19 +126,80 @@ def test_name_that_a_pack_gives_itself_leads_out_of_no_folder(tmp_path: Path):
     assert (tmp_path / "site" / "evil-1.0.zip").exists()
 
 
-def test_tasks_that_are_not_public_are_neither_shown_nor_told_of_in_transcripts(tmp_path: Path):
+@pytest.mark.parametrize("told_by", ["manifest", "episode"])
+def test_tasks_that_are_not_public_are_neither_shown_nor_told_of_in_transcripts(tmp_path: Path, told_by: str):
     checklist = (rubric("x"),)
     secret = task("a", title="Secret", initial_request="A secret request.", checklist=checklist)
-    tasks = [secret, task("b", title="Open", checklist=checklist)]
-    pack = write(tmp_path / "pack.zip", {"clerk": tasks})
-    rewritten(pack, lambda manifest: manifest["tasks"][0].update(split="held_out"))
+    tasks = [task("b", title="Open", checklist=checklist), secret]
+    splits = {"a": Split.HELD_OUT} if told_by == "episode" else None
+    pack = write(tmp_path / "pack.zip", {"clerk": tasks}, splits=splits)
+    if told_by == "manifest":
+        rewritten(pack, lambda manifest: manifest["tasks"][1].update(split="held_out"))
 
     pages = site(pack, tmp_path / "site", run(pack, tmp_path / "results"))
 
     assert not [name for name, page in pages.items() if "ecret" in page]
-    assert "1 more are not public." in said(pages["tasks-1.html"])
+    assert "1 more is not public." in said(pages["tasks-1.html"])
+    assert "1 persona · 1 public task" in said(pages["index.html"])
+    assert "Do not train on this." in said(pages["index.html"])
     assert "· clerk · Open" in said(pages["transcripts.html"])
     assert not (tmp_path / "site" / "bench-1.0.zip").exists()
+
+
+def test_session_that_followed_a_held_out_one_is_no_example(tmp_path: Path):
+    tasks = [task("a"), task("b", title="Open", checklist=(rubric("x"),))]
+    pack = write(tmp_path / "pack.zip", {"clerk": tasks}, splits={"a": Split.HELD_OUT})
+
+    pages = site(pack, tmp_path / "site", run(pack, tmp_path / "results"))
+
+    assert "transcripts.html" not in pages
+
+
+def test_leaderboard_names_no_persona_whose_tasks_are_all_held_out(tmp_path: Path):
+    people = {"clerk": [task("a", checklist=(rubric("x"),))], "warden": [task("b", checklist=(rubric("x"),))]}
+    pack = write(tmp_path / "pack.zip", people, splits={"b": Split.HELD_OUT})
+
+    site(pack, tmp_path / "site", run(pack, tmp_path / "results"))
+
+    [row] = json.loads((tmp_path / "site" / "leaderboard.json").read_text())
+    assert list(row["personas"]) == ["clerk"]
+
+
+def test_held_out_pack_gives_no_site(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    pack = write(tmp_path / "pack.zip", {"clerk": [task("a")]}, more={"splits": {"held_out": {"tasks": 1}}})
+
+    assert main(["site", str(pack), "--out", str(tmp_path / "site")]) == 2
+
+    assert "holds tasks that must not be published." in capsys.readouterr().err
+    assert not (tmp_path / "site").exists()
+
+
+def test_site_into_a_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    pack = write(tmp_path / "pack.zip", {"clerk": [task("a")]})
+
+    assert main(["site", str(pack), "--out", str(pack)]) == 2
+
+    assert "cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("order", ["open first", "held out first"])
+def test_site_of_a_release_tells_nothing_of_held_out_tasks_that_were_played(order: str):
+    opened, held = task("a", title="Open", checklist=(rubric("x"),)), task("h", checklist=(rubric("x"),))
+    benchmark = benchmark_of(*((opened, held) if order == "open first" else (held, opened)))
+    benchmark_of(task("w", checklist=(rubric("x"),)), persona=PersonaSpec(user_id="warden"), into=benchmark)
+    owner = member(benchmark, Role.OWNER)
+    for row in Task.objects.filter(persona__benchmark=benchmark, task_id__in=("h", "w")):
+        make_move(row.persona_id, Move("split", (row.task_id,), split="held_out"), by=owner)
+    pilot = work_through(pilot_of(benchmark))
+    release = cut_release(benchmark, ReleaseOptions(version="1.0", accept="A test."), by=None, signature="Ada")
+
+    with zipfile.ZipFile(io.BytesIO(site_zip(release, [pilot]))) as archive:
+        files = {name: archive.read(name).decode() for name in archive.namelist() if not name.endswith(".zip")}
+
+    assert "Scores are over all splits." in said(files["index.html"])
+    assert all("warden" not in row["personas"] for row in json.loads(files["leaderboard.json"]))
+    assert ("transcripts.html" in files) == (order == "open first")
 
 
 def test_results_of_another_pack_are_refused_with_the_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
