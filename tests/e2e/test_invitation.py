@@ -39,7 +39,7 @@ def test_invited_person_signs_up_opens_the_benchmark_and_comes_back_with_a_passk
     owner.context.grant_permissions(["clipboard-read", "clipboard-write"])
     owner.get_by_role("status").get_by_role("button", name="Copy").click()
     expect(owner.get_by_role("button", name="Copied")).to_be_visible()
-    assert owner.page.evaluate("navigator.clipboard.readText()").endswith(link.group())
+    assert owner.evaluate("navigator.clipboard.readText()").endswith(link.group())
 
     guest = visit(None)
     passkeys(guest)

@@ -30,8 +30,12 @@ from tests.zoo.sessions import KEY_VARIABLE, SEATS, answered, connect
 
 OTHERS = "BILL_PERSONAS"
 KINDS = ("prompt", "cached", "cache_written", "completion", "reasoning")
-AT_LEAST_CACHED = {"agent": 0.8, "user": 0.6}
-"""Of the input of a seat; whole pilots reach more, since their sessions are longer."""
+AT_LEAST_CACHED = {
+    "openai-responses": {"agent": 0.8, "user": 0.45},
+    "deepseek": {"agent": 0.8, "user": 0.6},
+}
+"""Of the input of a seat; whole pilots reach more, since their sessions are longer. OpenAI caches from 1,024 tokens on,
+which many of the user's questions do not share."""
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(3600)]
 
@@ -53,7 +57,7 @@ def test_a_pilot_of_personas_costs_what_the_services_own_log_says_to_the_cent(
     for seat in SEATS:
         assert counts(told[seat][0], zoo) == counts(logged[seat][0], zoo)
         assert cents(told[seat][1]) == cents(logged[seat][1])
-    for seat, share in AT_LEAST_CACHED.items():
+    for seat, share in AT_LEAST_CACHED[name].items():
         used = told[seat][0]
         assert (used.cached or 0) >= share * (used.prompt or 0), seat
 
