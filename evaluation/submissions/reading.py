@@ -31,12 +31,12 @@ from studio.domain.task import TaskSpec
 
 DEEPEST = 50
 """Lists and objects in one another."""
-MOST_CALLS = 1_000
-"""Tool calls of one turn."""
+MOST_TOOL_CALLS = 1_000
+"""Of one turn."""
 MOST_KEYS = 1_000
 """Of a grader script."""
 LARGEST = 2**31 - 1
-MOST_CALLS = 10**8
+MOST_MODEL_CALLS = 10**8
 """Of one purpose; those of all purposes are summed into a column."""
 MAKE_AGAIN = "Make the bundle again with “pibench bundle”."
 RUN_AGAIN = "It is not as pibench wrote it: make the bundle again from the results, or run them again."
@@ -104,10 +104,10 @@ class RunDocument(_Part):
 class Used(_Part):
     """By calls of one purpose."""
 
-    calls: int = Field(ge=0, le=MOST_CALLS)
+    calls: int = Field(ge=0, le=MOST_MODEL_CALLS)
     tokens: int = Field(ge=0, le=10**15)
     cost: Decimal = Field(ge=0, lt=10**7)
-    unpriced: int = Field(ge=0, le=MOST_CALLS)
+    unpriced: int = Field(ge=0, le=MOST_MODEL_CALLS)
 
 
 class UsedLine(_Part):
@@ -257,7 +257,7 @@ class _Reader:
             refuse(place, f"turn {taken.number} cannot follow turn {len(self._turns)}.")
         if not 0 <= checkpoint.seconds <= 10**6 or not 0 <= reply.tokens.total <= LARGEST:
             refuse(place, "its seconds or tokens are no such numbers.")
-        if len(reply.tool_calls) > MOST_CALLS or any(not 0 <= call.seconds <= 10**6 for call in reply.tool_calls):
+        if len(reply.tool_calls) > MOST_TOOL_CALLS or any(not 0 <= call.seconds <= 10**6 for call in reply.tool_calls):
             refuse(place, "its tool calls are too many, or took no such time.")
         self._files(place, checkpoint.files)
         calls = tuple(replace(call, name=call.name[:200], key="") for call in reply.tool_calls)

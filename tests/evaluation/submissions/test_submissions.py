@@ -402,6 +402,15 @@ def huge_use(lines: list[dict[str, Any]]) -> None:
     lines[-1]["used"]["agent"]["tokens"] = 10**30
 
 
+def countless_model_calls(lines: list[dict[str, Any]]) -> None:
+    lines[-1]["used"]["agent"]["calls"] = 2**31 - 1  # six such purposes fit no column
+
+
+def countless_tool_calls(lines: list[dict[str, Any]]) -> None:
+    reply = lines[0]["turn"]["taken"]["reply"]
+    reply["tool_calls"] = reply["tool_calls"][:1] * 1_001
+
+
 def list_of_mode(lines: list[dict[str, Any]]) -> None:
     next(line for line in lines if "verdicts" in line)["mode"] = ["strict"]
 
@@ -420,6 +429,8 @@ def list_of_mode(lines: list[dict[str, Any]]) -> None:
         (unknown_ending, "it ended as 'won', which is no ending"),
         (no_text, "line 1: it is no line of a session"),
         (huge_use, "it is no line of a session"),
+        (countless_model_calls, "it is no line of a session"),
+        (countless_tool_calls, "line 1: its tool calls are too many"),
         (list_of_mode, "it is no line of a session"),
     ],
 )
