@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ from evaluation.results.eee import chain_of
 from evaluation.runner.eee import tellable
 from evaluation.runner.site import EXAMPLES, Entry, Site, Transcript, site_files, site_of
 from evaluation.store.evidence import load_turns
-from studio.domain.pack import write_archive
+from studio.domain.pack import zipped
 
 
 def pilots_of(release: Release, among: QuerySet[Pilot]) -> list[Pilot]:
@@ -49,9 +48,7 @@ def site_zip(release: Release, pilots: Sequence[Pilot]) -> bytes:
         transcripts=[shown for results in computed for shown in _examples(site, results)],
         errata=[*own, *site.errata],
     )
-    into = io.BytesIO()
-    write_archive(sorted(site_files(site).items()), into)
-    return into.getvalue()
+    return zipped(site_files(site))
 
 
 def _entry(results: Results, over: str) -> Entry:

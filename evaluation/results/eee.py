@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Hashable
 from typing import Any
 
@@ -15,7 +14,7 @@ from evaluation.results.benchmark_results import Results, compute_results
 from evaluation.runner.eee import Evaluated, SampleOf, Source, eee_files, tellable
 from evaluation.store.evidence import load_turns
 from studio.domain.episode import Split
-from studio.domain.pack import write_archive
+from studio.domain.pack import zipped
 from studio.models import Revision
 
 
@@ -25,9 +24,7 @@ def eee_zip(results: Results) -> bytes:
     for pilot in results.pilots:
         own = _evaluated(compute_results(results.benchmark, [pilot]), pilot)
         files |= eee_files(own) if own.has_score else {}
-    into = io.BytesIO()
-    write_archive(sorted(files.items()), into)
-    return into.getvalue()
+    return zipped(files)
 
 
 def chain_of(session: Session, row: SessionRow, pilot: Pilot) -> Hashable:

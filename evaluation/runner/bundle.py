@@ -9,7 +9,6 @@ SHA256SUMS                        of all of these
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -19,7 +18,7 @@ from typing import Any
 from evaluation.engine.folder import KeptCall, read_lines
 from evaluation.runner.errors import PibenchError
 from evaluation.runner.results import FILES, RUN, Results, SessionResult
-from studio.domain.pack import SUMS, write_archive, write_sums
+from studio.domain.pack import SUMS, write_sums, zipped
 
 SESSION = "session.jsonl"
 
@@ -35,9 +34,7 @@ def bundle_of(results: Results) -> bytes:
                 raise PibenchError(f"{results.folder / FILES / sha256} is gone.", "Run it again into a new folder.")
             files[f"{FILES}/{sha256}"] = content
     files[SUMS] = write_sums({path: hashlib.sha256(content).hexdigest() for path, content in files.items()})
-    buffer = io.BytesIO()
-    write_archive(sorted(files.items()), buffer)
-    return buffer.getvalue()
+    return zipped(files)
 
 
 def _lines(results: Results, session: SessionResult) -> bytes:

@@ -114,8 +114,13 @@ def write_pack(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> bytes
     """A small archive as a whole. ``files`` are keyed by path (``data/…``); manifest and sums are added."""
     whole = {**files, MANIFEST: manifest_file(manifest)}
     whole[SUMS] = write_sums({path: hashlib.sha256(content).hexdigest() for path, content in whole.items()})
+    return zipped(whole)
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """By path; a small archive as a whole, as ``write_archive`` makes them."""
     buffer = io.BytesIO()
-    write_archive(sorted(whole.items()), buffer)
+    write_archive(sorted(files.items()), buffer)
     return buffer.getvalue()
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
-from studio.domain.pack import write_archive
+from studio.domain.pack import zipped
 from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import write_persona
 from studio.domain.pibench.artifacts import reference_folder
@@ -42,7 +41,7 @@ def episode_files(episodes: Iterable[EpisodeSpec]) -> dict[str, bytes]:
 
 def persona_archive(persona: Persona) -> bytes:
     """A zip of its drafts: profile, episode and tasks, as an import takes them."""
-    return _zipped(episode_files([load_episode(persona)]))
+    return zipped(episode_files([load_episode(persona)]))
 
 
 def task_archive(task: Task) -> bytes:
@@ -50,13 +49,7 @@ def task_archive(task: Task) -> bytes:
     files = episode_files([load_episode(task.persona)])
     root = f"data/{task.persona.user_id}/"
     own = (f"{root}tasks/{task.task_id}/", root + reference_folder(task.task_id))
-    return _zipped({path: content for path, content in files.items() if path.startswith(own)})
-
-
-def _zipped(files: Mapping[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    write_archive(sorted(files.items()), buffer)
-    return buffer.getvalue()
+    return zipped({path: content for path, content in files.items() if path.startswith(own)})
 
 
 def file_paths(benchmark: Benchmark) -> frozenset[str]:
