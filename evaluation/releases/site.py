@@ -10,13 +10,14 @@ from pathlib import Path
 
 from django.db.models import Q, QuerySet
 
+from evaluation.metrics.sessions import SessionRow
 from evaluation.models import Pilot, Release
 from evaluation.releases.errata import errata_said, names_of
 from evaluation.releases.packing import open_archive
 from evaluation.results.benchmark_results import Results, compute_results
 from evaluation.results.eee import chain_of
 from evaluation.runner.eee import tellable
-from evaluation.runner.site import EXAMPLES, Entry, Site, Transcript, site_files, site_of
+from evaluation.runner.site import Entry, Site, Transcript, first_of_personas, site_files, site_of
 from evaluation.store.evidence import load_turns
 from studio.domain.pack import zipped
 
@@ -63,19 +64,19 @@ def _entry(results: Results, over: str) -> Entry:
 
 
 def _examples(site: Site, results: Results) -> Iterator[Transcript]:
-    """The first session of each persona, as far as there is room."""
     released = {(each.persona.user_id, task.task_id) for each in site.pack.episodes for task in site.tasks(each)}
-    shown: set[str] = set()
     [pilot] = results.pilots
-    for loaded, session, row in tellable(
+    told = tellable(
         (each, chain_of(each[1], each[2], pilot), (each[2].persona, each[2].result.task_id) in released)
         for each in results.played
-    ):
-        task = loaded.task(session)
-        is_shown = row.persona not in shown and len(shown) < EXAMPLES and row.result.outcome == "finished"
-        if is_shown and not task.is_setup:
-            shown.add(row.persona)
-            statuses = loaded.judged[session.pk].statuses
-            how = [(intent.content, statuses.get(at)) for at, intent in enumerate(task.intents, 1)]
-            ended = [(content, status.status if status else "open") for content, status in how]
-            yield Transcript(row.agent, row.persona, task, load_turns(session), ended)
+    )
+    whole = ((row.persona, (loaded, session, row)) for loaded, session, row in told if _is_whole(row))
+    for loaded, session, row in first_of_personas(whole):
+        task, statuses = loaded.task(session), loaded.judged[session.pk].statuses
+        how = [(intent.content, statuses.get(at)) for at, intent in enumerate(task.intents, 1)]
+        ended = [(content, status.status if status else "open") for content, status in how]
+        yield Transcript(row.agent, row.persona, task, load_turns(session), ended)
+
+
+def _is_whole(row: SessionRow) -> bool:
+    return row.result.outcome == "finished" and not row.result.setup

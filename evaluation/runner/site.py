@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from evaluation.grading.work import PlayedTurn
 from evaluation.metrics.leaderboard import AgentScores, scores_document
@@ -26,20 +26,19 @@ from evaluation.runner.results import Results, SessionResult
 from evaluation.runner.scores import COLUMNS, TITLES, note_of, score, scores_row
 from evaluation.runner.tables import Table, as_csv
 from studio.domain.episode import EpisodeSpec, Split
-from studio.domain.pack import SUMS, splits_in
+from studio.domain.pack import ERRATUM_EFFECTS, SUMS, archive_name, splits_in
 from studio.domain.phrases import count_of
+from studio.domain.splits import PUBLISHED
 from studio.domain.task import TaskSpec
 from studio.files.previews import markup
 
 EXAMPLES = 3
 """Transcripts of one agent's results."""
 CARD, CHANGES = "DATA_CARD.md", "CHANGELOG.md"
+Place = tuple[str, str]
+"""Persona and task, by their ids."""
+T = TypeVar("T")
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
-EFFECTS = {
-    "scores": "Scores are wrong: do not count these tasks.",
-    "rejudge": "Judging was wrong: judge again by the next release.",
-    "none": "No score depends on it.",
-}
 
 
 @dataclass(frozen=True)
@@ -82,22 +81,34 @@ class Site:
         return self.files.get(name, b"").decode("utf-8", "replace")
 
     @cached_property
-    def hidden(self) -> frozenset[tuple[str, str]]:
-        """Personas and ids of tasks that may not be shown."""
-        rows = self.pack.manifest.get("tasks", ())
-        return frozenset(
-            (row["persona"], row["task"]) for row in rows if row.get("split", Split.PUBLIC) != Split.PUBLIC
-        ) | {
-            (episode.persona.user_id, task.task_id)
-            for episode in self.pack.episodes
-            for task in (*episode.tasks, *episode.unplaced)
-            if episode.split_of(task.task_id) != Split.PUBLIC
-        }
+    def hidden(self) -> frozenset[Place]:
+        """Tasks that may not be shown."""
+        return frozenset(place for place, split in _splits(self.pack) if split != Split.PUBLIC)
+
+    @cached_property
+    def held_out(self) -> frozenset[Place]:
+        """Those of them that may not be published either."""
+        return frozenset(place for place, split in _splits(self.pack) if split not in PUBLISHED)
+
+    @property
+    def personas(self) -> set[str]:
+        """Of whom a task may be published."""
+        places = {(each.persona.user_id, task.task_id) for each in self.pack.episodes for task in each.tasks}
+        return {persona for persona, _ in places - self.held_out}
 
     def tasks(self, episode: EpisodeSpec) -> list[TaskSpec]:
         """Those that may be shown."""
         persona = episode.persona.user_id
         return [task for task in episode.tasks if (persona, task.task_id) not in self.hidden]
+
+
+def _splits(pack: Pack) -> Iterator[tuple[Place, str]]:
+    """As the manifest tells them, and as the episodes do: a folder of personas has no manifest."""
+    for row in pack.manifest.get("tasks", ()):
+        yield (row["persona"], row["task"]), row.get("split", Split.PUBLIC)
+    for episode in pack.episodes:
+        for task in (*episode.tasks, *episode.unplaced):
+            yield (episode.persona.user_id, task.task_id), episode.split_of(task.task_id)
 
 
 def site_of(path: Path, results: Sequence[Results] = ()) -> Site:
@@ -112,14 +123,11 @@ def site_of(path: Path, results: Sequence[Results] = ()) -> Site:
         files,
         [_entry(each) for each in results],
         errata=pack.manifest.get("errata", ()),
-        archive=path.read_bytes() if path.is_file() and not _has_held_out(pack) else b"",
     )
-    return replace(site, transcripts=[shown for each in results for shown in _examples(site, each)])
-
-
-def _has_held_out(pack: Pack) -> bool:
-    return any(row.get("split") == Split.HELD_OUT for row in pack.manifest.get("tasks", ())) or any(
-        Split.HELD_OUT in episode.splits.values() for episode in pack.episodes
+    return replace(
+        site,
+        transcripts=[shown for each in results for shown in _examples(site, each)],
+        archive=path.read_bytes() if path.is_file() and not site.held_out else b"",
     )
 
 
@@ -144,21 +152,26 @@ def _entry(results: Results) -> Entry:
 
 
 def _examples(site: Site, results: Results) -> Iterator[Transcript]:
-    """The first session of each persona, as far as there is room."""
-    shown: set[str] = set()
-    for session in tellable(
+    told = tellable(
         (
             session,
             (session.planned.persona, session.planned.run, session.planned.chain),
             (session.planned.persona, session.planned.task) not in site.hidden,
         )
         for session in results.sessions
-    ):
-        persona = session.planned.persona
-        is_shown = persona not in shown and len(shown) < EXAMPLES and session.state == "finished"
-        if is_shown and not session.task.is_setup:
+    )
+    whole = (each for each in told if each.state == "finished" and not each.task.is_setup)
+    for session in first_of_personas((each.planned.persona, each) for each in whole):
+        yield _transcript(results, session)
+
+
+def first_of_personas(sessions: Iterable[tuple[str, T]]) -> Iterator[T]:
+    """The first session of each persona, as far as there is room for examples."""
+    shown: set[str] = set()
+    for persona, session in sessions:
+        if persona not in shown and len(shown) < EXAMPLES:
             shown.add(persona)
-            yield _transcript(results, session)
+            yield session
 
 
 def _transcript(results: Results, session: SessionResult) -> Transcript:
@@ -234,7 +247,7 @@ def _commands(site: Site) -> str:
 def _archive_name(site: Site) -> str:
     """Packs name themselves; it is only a name of a file."""
     manifest = site.pack.manifest
-    name = f"{manifest['benchmark']['slug']}-{manifest['version']}" if manifest else site.pack.path.stem
+    name = archive_name(manifest).removesuffix(".zip") if manifest else site.pack.path.stem
     return f"{_OUTSIDE_NAMES.sub('-', name).strip('.-')[:100] or 'pack'}.zip"
 
 
@@ -324,7 +337,7 @@ def _errata(site: Site) -> list[str]:
             f"{each['version']}, erratum {each['number']}",
             ", ".join(each["tasks"]) or "the release as a whole",
             each["text"],
-            EFFECTS.get(each["effect"], each["effect"]),
+            ERRATUM_EFFECTS.get(each["effect"], each["effect"]),
         )
         for each in site.errata
     ]
@@ -346,11 +359,7 @@ def _downloads(site: Site) -> list[str]:
 
 def _data(site: Site) -> dict[str, bytes]:
     rows, documents = [], []
-    published = {
-        episode.persona.user_id
-        for episode in site.pack.episodes
-        if any(episode.split_of(task.task_id) != Split.HELD_OUT for task in episode.tasks)
-    }
+    published = site.personas
     for entry in site.entries:
         for mode, agent in entry.scores.items():
             personas = {name: scores for name, scores in agent.personas.items() if name in published}

@@ -96,6 +96,14 @@ def _text(value: object) -> str:
     return value[:MAX_TEXT] if isinstance(value, str) else ""
 
 
+ERRATUM_EFFECTS = {
+    "scores": "Scores are wrong: do not count these tasks.",
+    "rejudge": "Judging was wrong: judge earlier sessions again by a later release.",
+    "none": "No score depends on it.",
+}
+"""What an erratum means for scores, in words."""
+
+
 def archive_name(manifest: Mapping[str, Any]) -> str:
     part = "" if Split.PUBLIC in splits_in(manifest) else "-held-out"
     return f"{manifest['benchmark']['slug']}-{manifest['version']}{part}.zip"

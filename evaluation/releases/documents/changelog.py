@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from evaluation.releases.documents.markdown import bullets, document, inline, paragraphs
 from evaluation.releases.documents.statistics import canary
 from studio.domain.base import JsonDict
+from studio.domain.pack import ERRATUM_EFFECTS
 
 CLASSES = {
     "added": "New",
@@ -16,13 +17,6 @@ CLASSES = {
     "words": "Words only: nothing that a score depends on has changed",
 }
 """Ways in which a task differs from the release before, with what that means for comparing scores."""
-
-EFFECTS = {
-    "scores": "Scores are wrong: do not count these tasks.",
-    "rejudge": "Judging was wrong: judge earlier sessions again by a later release.",
-    "none": "No score depends on it.",
-}
-"""What an erratum means for scores, by ``evaluation.models.releases.ErratumEffect``."""
 
 
 def changelog_file(manifest: JsonDict, earlier: Sequence[JsonDict]) -> bytes:
@@ -47,7 +41,7 @@ def release_section(manifest: JsonDict, errata: Sequence[JsonDict]) -> str:
 def erratum_text(erratum: JsonDict) -> str:
     """On one line."""
     tasks = ", ".join(map(inline, erratum["tasks"])) or "the release as a whole"
-    effect = EFFECTS[erratum["effect"]]
+    effect = ERRATUM_EFFECTS[erratum["effect"]]
     return f"Erratum {erratum['number']} ({erratum['published']}), {tasks}: {inline(erratum['text'])} {effect}"
 
 

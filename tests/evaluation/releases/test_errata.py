@@ -14,10 +14,10 @@ from evaluation.llm.stored_keys import SECRET_VARIABLE
 from evaluation.models import Erratum, Release
 from evaluation.models.releases import ErratumEffect
 from evaluation.releases.cut import ReleaseOptions, cut_release
-from evaluation.releases.documents.changelog import EFFECTS
 from evaluation.releases.errata import ErratumOptions, publish_erratum
 from evaluation.releases.packing import rebuild
 from studio.domain.options import OptionsError
+from studio.domain.pack import ERRATUM_EFFECTS
 from studio.domain.signing import read_statement
 from studio.models import Benchmark, Persona, User
 from tests.evaluation.builders import archive_of, benchmark_of, rubric, task
@@ -120,4 +120,4 @@ def test_page_and_api_publish_and_list_errata(benchmark: Benchmark, manager: Use
 
 
 def test_every_effect_is_told_in_documents():
-    assert EFFECTS.keys() == set(ErratumEffect.values)
+    assert ERRATUM_EFFECTS.keys() == set(ErratumEffect.values)
