@@ -17,7 +17,7 @@ from evaluation.releases.packing import open_archive
 from evaluation.results.benchmark_results import Results, compute_results
 from evaluation.results.eee import chain_of
 from evaluation.runner.eee import tellable
-from evaluation.runner.site import Entry, Site, Transcript, first_of_personas, site_files, site_of
+from evaluation.runner.site import Entry, Ran, Site, Transcript, first_of_personas, site_files, site_of
 from evaluation.store.evidence import load_turns
 from studio.domain.pack import zipped
 
@@ -60,7 +60,8 @@ def _entry(results: Results, over: str) -> Entry:
         "the agent’s model judged itself" if pilot.agent_judges_itself and not pilot.scripted else "",
     ]
     scores = {mode: results.whole_board(mode)[0] for mode in results.modes}
-    return Entry(pilot.terms, scores, "; ".join(filter(None, notes)) + "." + over)
+    tasks = frozenset((row.persona, row.result.task_id) for row in results.rows)
+    return Entry(Ran(pilot.terms, pilot.mode, tasks), scores, "; ".join(filter(None, notes)) + "." + over)
 
 
 def _examples(site: Site, results: Results) -> Iterator[Transcript]:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from evaluation.grading.work import PlayedTurn
 from evaluation.metrics.leaderboard import AgentScores, scores_document
 from evaluation.metrics.sessions import METRICS
+from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import Terms
 from evaluation.runner.eee import tellable
@@ -42,10 +43,23 @@ _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True)
+class Ran:
+    """What was run, and how. What differs in any of it is never ranked together."""
+
+    terms: Terms
+    mode: str
+    tasks: frozenset[Place]
+
+    def __str__(self) -> str:
+        way = "" if self.mode == PilotMode.EPISODE else f", {self.mode}"
+        return f"{self.terms}, {count_of(len(self.tasks), 'task')}{way}"
+
+
+@dataclass(frozen=True)
 class Entry:
     """A line of the leaderboard."""
 
-    terms: Terms
+    ran: Ran
     scores: Mapping[ScoringMode, AgentScores]
     note: str = ""
     """What to know before believing it."""
@@ -148,7 +162,8 @@ def _refuse_other(pack: Pack, results: Results) -> None:
 def _entry(results: Results) -> Entry:
     scored = score(results)
     scores = {mode: scored.agent(mode) for mode in scored.modes}
-    return Entry(results.terms, scores, note_of(scored, next(iter(scores.values()))))
+    ran = Ran(results.terms, str(results.run["mode"]), frozenset(results.tasks))
+    return Entry(ran, scores, note_of(scored, next(iter(scores.values()))))
 
 
 def _examples(site: Site, results: Results) -> Iterator[Transcript]:
@@ -254,10 +269,10 @@ def _archive_name(site: Site) -> str:
 def _board(site: Site) -> Iterator[str]:
     if not site.entries:
         yield el("p", "No results stand here yet.")
-    for terms in dict.fromkeys(entry.terms for entry in site.entries):
-        for mode in terms.modes:
-            own = _ranked([entry for entry in site.entries if entry.terms == terms], mode)
-            named = f"Leaderboard, {terms}" + (f", {mode}" if len(terms.modes) > 1 else "")
+    for ran in dict.fromkeys(entry.ran for entry in site.entries):
+        for mode in ran.terms.modes:
+            own = _ranked([entry for entry in site.entries if entry.ran == ran], mode)
+            named = f"Leaderboard, {ran}" + (f", {mode}" if len(ran.terms.modes) > 1 else "")
             rows = [scores_row(entry.scores[mode].agent, entry.scores[mode].scores) for entry in own]
             yield scores_table(Table(named, ("Agent", *COLUMNS[1:]), rows, "Percent. Intervals are 95 %."))
             for metric in METRICS:
@@ -363,12 +378,12 @@ def _data(site: Site) -> dict[str, bytes]:
     for entry in site.entries:
         for mode, agent in entry.scores.items():
             personas = {name: scores for name, scores in agent.personas.items() if name in published}
-            rows.append((*scores_row(agent.agent, agent.scores), str(entry.terms), mode.value))
+            rows.append((*scores_row(agent.agent, agent.scores), str(entry.ran.terms), mode.value))
             documents.append(
                 {
                     "agent": agent.agent,
-                    "protocol": entry.terms.protocol,
-                    "agent_loop": entry.terms.agent_loop,
+                    "protocol": entry.ran.terms.protocol,
+                    "agent_loop": entry.ran.terms.agent_loop,
                     "scoring": mode,
                     "note": entry.note,
                     **scores_document(replace(agent, personas=personas)),

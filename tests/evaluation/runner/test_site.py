@@ -82,6 +82,19 @@ def test_site_has_leaderboard_tasks_transcripts_and_the_pack(tmp_path: Path):
         assert page.count('aria-current="page"') == 1, name
 
 
+def test_results_of_some_tasks_are_not_ranked_beside_those_of_all(tmp_path: Path):
+    tasks = [task(name, checklist=(rubric("It is signed."),)) for name in "ab"]
+    pack = write(tmp_path / "pack.zip", {"clerk": tasks})
+    whole = run(pack, tmp_path / "whole")
+    part = run(pack, tmp_path / "part", "scripted:asks", "--task", "a")
+
+    index = said(site(pack, tmp_path / "site", whole, part)["index.html"])
+
+    first, second = index.split("Leaderboard, paper protocol, agent loop 2, ")[1:]
+    assert first.startswith("2 tasks") and "scripted-helpful" in first and "scripted-asks" not in first
+    assert second.startswith("1 task") and "scripted-asks" in second and "scripted-helpful" not in second
+
+
 def test_leaderboard_of_the_site_is_what_score_tells(
     stub: StubModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
