@@ -15,19 +15,14 @@ from annotations.decided import AuditedQuestion, audited_questions
 from annotations.intervals import Rate
 from annotations.models import AuditCampaign, Judgment, Packet
 from annotations.packets import DECISION, STATUSES, VOID, Sealed
-from annotations.results import AuditSummary, DisagreementRow, summarize
+from annotations.results import QUESTIONS, AuditSummary, DisagreementRow, summarize
 from annotations.scores import corrected_scores
 from annotations.visibility import ADJUDICATORS, given_answers
 from studio.access import roles_in
 from studio.models import User
 
-KINDS = {
-    "checklist": "Checklist",
-    "satisfaction": "Intent satisfied",
-    "follow_up": "Intent asked for",
-    "status": "Intent",
-    "session": "Session",
-}
+KINDS = {**QUESTIONS, "status": "Intent", "session": "Session"}
+"""Of packets and their questions; a status is told beside its intent."""
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def verify(pilot: Pilot, *, by: User, verified: bool = True) -> None:
     submission: Submission | None = getattr(pilot, "submission", None)
     if submission is None:
         raise OptionsError("", f"{pilot} was not submitted, so there is nothing to verify.")
-    if bool(submission.verified_by) == verified:
+    if (submission.verified_by_id is not None) == verified:
         return
     submission.verified_by = by if verified else None
     submission.save(update_fields=["verified_by"])

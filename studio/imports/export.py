@@ -46,7 +46,16 @@ def persona_archive(persona: Persona) -> bytes:
 
 def task_archive(task: Task) -> bytes:
     """A zip of the task's own folder with its references, at the places that they have in the persona's."""
-    files = episode_files([load_episode(task.persona)])
+    whole = load_episode(task.persona)
+    without = {"files": (), "scripts": (), "skills": ()}  # their contents need not be read
+    alone = whole.model_copy(
+        update={
+            "persona": whole.persona.model_copy(update=without),
+            "tasks": tuple(each for each in whole.tasks if each.task_id == task.task_id),
+            "unplaced": tuple(each for each in whole.unplaced if each.task_id == task.task_id),
+        }
+    )
+    files = episode_files([alone])
     root = f"data/{task.persona.user_id}/"
     own = (f"{root}tasks/{task.task_id}/", root + reference_folder(task.task_id))
     return zipped({path: content for path, content in files.items() if path.startswith(own)})

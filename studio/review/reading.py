@@ -12,7 +12,7 @@ from studio.domain.checks.rule_proposals import describe_rule
 from studio.domain.descriptions import SOURCE_LABELS, describe_value
 from studio.domain.diff import FieldChange, compare
 from studio.domain.fields import fields_of
-from studio.domain.task import HiddenIntent, Recovery, TaskSpec
+from studio.domain.task import ChecklistItem, HiddenIntent, Recovery, TaskSpec
 from studio.models import Review, Task, User
 
 SECTIONS = {
@@ -110,7 +110,7 @@ def _source(source: Recovery, titles: Mapping[str, str]) -> str:
     return " ".join(filter(None, (SOURCE_LABELS[source.kind], what, source.note and f"({source.note})")))
 
 
-def _notes_on_item(item: Any, numbers: Mapping[str, str]) -> tuple[str, ...]:
+def _notes_on_item(item: ChecklistItem, numbers: Mapping[str, str]) -> tuple[str, ...]:
     tested = [numbers[uid] for uid in item.follows_from if uid in numbers]
     return (
         *((f"rule: {describe_rule(item.rule)}",) if item.rule else ()),

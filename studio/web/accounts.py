@@ -47,7 +47,8 @@ class AccountAdapter(DefaultAccountAdapter):
         if "@" in username and not shallow:
             raise ValidationError("Choose a username without @. You can sign in with your email address, too.")
         taken = [] if shallow else User.objects.values_list("username", flat=True)
-        if any(skeleton(username) == skeleton(name) for name in taken):
+        looks = skeleton(username)
+        if any(skeleton(name) == looks for name in taken):
             raise self.validation_error("username_taken")
         return str(super().clean_username(username, shallow))
 

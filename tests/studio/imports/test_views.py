@@ -171,6 +171,8 @@ def test_a_downloaded_task_is_its_own_folder_with_its_references(desk):
 
     root = f"data/radio_producer/tasks/{task.task_id}/"
     assert f"{root}task.yaml" in files
+    whole = entries(client.get(reverse("studio:persona_download", args=[benchmark.slug, "radio_producer"])))
+    assert files == {name: content for name, content in whole.items() if f"/{task.task_id}/" in name}
     assert {name for name in files if not name.startswith(root)} <= {
         name for name in files if f"/{task.task_id}/" in name
     }
