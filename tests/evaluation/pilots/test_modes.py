@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 
 import pytest
 from django.test import Client
@@ -14,13 +16,15 @@ from evaluation.pilots.matrix import saved_by_taking_over
 from evaluation.pilots.queue import leasable
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.releases.evidence import real_sessions
-from evaluation.results.benchmark_results import choose_pilots, compute_results
+from evaluation.results.benchmark_results import choose_pilots, compute_results, rankable
+from evaluation.results.eee import eee_zip
 from evaluation.results.pilot_report import pilot_report
 from evaluation.results.scores import read_scores
 from evaluation.store.snapshots import apps_before, snapshot_before
 from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
 from studio.drafts.load import load_task
+from studio.episodes.moves import Move, make_move
 from studio.models import Benchmark, Task
 from studio.tasks.save import save_task
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
@@ -170,6 +174,32 @@ class TestChanged:
         assert sorted(found.manifest) == ["a.txt", "b.txt", "c.txt"]
         saved = saved_by_taking_over(pilot)
         assert (saved.sessions, saved.calls, saved.cost) == (6, 30, 1.5)
+
+    def test_pilots_that_took_over_what_the_other_ran_again_are_ranked_together(self):
+        made = four_tasks()
+        base = end(pilot_of(made))
+        edit(made, "b")
+        first = end(pilot_of(made, mode="changed", base=base))
+        edit(made, "c")
+        second = end(pilot_of(made, mode="changed", base=base))
+        assert chains(first) != chains(second)
+
+        assert rankable([first, second]) == [first, second]
+
+    @pytest.mark.parametrize("edited", ["c", "cd"])
+    def test_what_starts_from_a_state_that_a_held_out_task_left_is_told_to_nobody(self, edited: str):
+        made = four_tasks()
+        base = end(pilot_of(made))
+        held = Task.objects.get(persona__benchmark=made, task_id="b")
+        make_move(held.persona_id, Move("split", (held.task_id,), split="held_out"), by=person(made, "owner"))
+        for name in edited:
+            edit(made, name)
+        changed = end(pilot_of(made, mode="changed", base=base))
+
+        with zipfile.ZipFile(io.BytesIO(eee_zip(compute_results(made, [changed])))) as archive:
+            lines = [line for name in archive.namelist() for line in archive.read(name).splitlines()]
+        told = {json.loads(line)["metadata"]["task"] for line in lines if b'"sample_id"' in line}
+        assert told <= {"a"}
 
     def test_only_tasks_of_the_base_are_looked_at(self):
         made = four_tasks()

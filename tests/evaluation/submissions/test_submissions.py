@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -215,6 +216,14 @@ def test_whoever_may_release_answers_for_results_and_takes_it_back(played: Playe
     assert list(verbs) == ["results_submitted", "results_verified", "results_verified"]
     [shown] = compute_results(played.benchmark, [Pilot.objects.get()]).board(ScoringMode.STRICT)
     assert shown.agent.endswith("submitted by rita, not verified")
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.AUDITOR])
+def test_who_may_start_no_pilots_may_submit_none(played: Played, role: str):
+    with pytest.raises(PermissionDenied):
+        submit(played.bundle, by=member(played.benchmark, role))
+
+    assert not Pilot.objects.exists()
 
 
 def test_only_submitted_pilots_can_be_verified(played: Played):
