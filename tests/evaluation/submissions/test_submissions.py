@@ -316,6 +316,8 @@ def test_page_imports_a_bundle_and_says_what_is_wrong_with_another(played: Playe
     done = client.post(address, {"bundle": SimpleUploadedFile("b.zip", played.bundle)}, follow=True)
 
     assert "This zip file is damaged." in wrong
+    nothing = client.post(address, {"bundle": SimpleUploadedFile("b.zip", b"")}).content.decode()
+    assert "This file is empty. Make the bundle again with “pibench bundle”." in nothing
     assert "Imported as pilot 1, not verified." in done.content.decode()
     again = client.post(address, {"bundle": SimpleUploadedFile("b.zip", played.bundle)}, follow=True)
     assert "These results are here already, as pilot 1." in again.content.decode()
