@@ -50,13 +50,19 @@ def _learned_of(row: ModelEndpoint) -> Learned:
     origin = origin_of(row.base_url, row.model)
     key = (os.getpid(), row.pk, origin)
     if key not in _learned:
-        _learned[key] = Learned(on_change=partial(_store, row.pk, row.base_url, row.model))
+        model = row.pk, row.base_url, row.model
+        _learned[key] = Learned(on_change=partial(_store, *model), elsewhere=partial(_read, *model))
     _learned[key].add(_of(origin, row.learned))
     return _learned[key]
 
 
 def _of(origin: str, known: Mapping[str, Any]) -> Mapping[str, Any]:
     return known if known.get("of") == origin else {}
+
+
+def _read(pk: int, base_url: str, model: str) -> Mapping[str, Any]:
+    known = ModelEndpoint.objects.filter(pk=pk).values_list("learned", flat=True).first()
+    return _of(origin_of(base_url, model), known or {})
 
 
 @atomic_with_retry

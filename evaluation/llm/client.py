@@ -140,6 +140,7 @@ class ModelClient:
         is left out from then on, or renamed. Raises EndpointError, BudgetExceededError.
         """
         wanted = self._wanted(messages, tools, response_format, params)
+        self.endpoint.learned.refresh()
         while True:
             request = self._request(wanted, sequence)
             self.budget.check()

@@ -25,13 +25,20 @@ _VALUE = re.compile(r"too (large|high|long|big)|less than|greater than|between|a
 
 
 class Learned:
-    """Shared by the threads that call a model. ``on_change`` gets the facts, as JSON, when there are more."""
+    """Shared by the threads that call a model. ``on_change`` gets the facts, as JSON, when there are more; ``elsewhere``
+    gives those that others learned since."""
 
-    def __init__(self, facts: Json | None = None, on_change: Callable[[Json], None] | None = None) -> None:
+    def __init__(
+        self,
+        facts: Json | None = None,
+        on_change: Callable[[Json], None] | None = None,
+        elsewhere: Callable[[], Json] | None = None,
+    ) -> None:
         self._dropped: set[str] = set()
         self._renamed: dict[str, str] = {}
         self._mode = 0
         self._on_change = on_change
+        self._elsewhere = elsewhere
         self._lock = threading.Lock()
         self.add(facts or {})
 
@@ -52,6 +59,11 @@ class Learned:
             self._dropped |= {str(name) for name in facts.get("dropped", ())}
             self._renamed |= {str(old): str(new) for old, new in (facts.get("renamed") or {}).items()}
             self._mode = max(self._mode, MODES.index(facts["json"]) if facts.get("json") in MODES else 0)
+
+    def refresh(self) -> None:
+        """Before a call: what another has been refused meanwhile is not sent again."""
+        if self._elsewhere is not None:
+            self.add(self._elsewhere())
 
     def knows_refused(self, name: str) -> bool:
         return name in self._dropped

@@ -20,7 +20,7 @@ VOICE_NAMES: tuple[VoicePromptName, ...] = get_args(VoicePromptName)
 _ON_WORK: Mapping[PromptName, tuple[str, ...]] = {
     "satisfaction": ("2", "3", "4", "6"),
     "follow_up": ("2", "3"),
-    "checklist": ("3", "4", "5"),
+    "checklist": ("3", "4", "5", "7"),
 }
 """Versions that show the session's work, as the paper protocol does."""
 IN_TRUTH: Mapping[PromptName, str] = {"satisfaction": "5", "follow_up": "4", "checklist": "6"}
@@ -38,9 +38,9 @@ CURRENT: Mapping[ProtocolName, Mapping[PromptName | VoicePromptName, str]] = {
         **_RELEASE,
         "satisfaction": "6",
         "follow_up": "3",
-        "checklist": "5",
-        "voice": "5",
-        "voice_check": "6",
+        "checklist": "7",
+        "voice": "6",
+        "voice_check": "7",
         "next_intent": "4",
     },
 }

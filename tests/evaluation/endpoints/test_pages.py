@@ -20,7 +20,7 @@ from evaluation.endpoints.prices import list_price
 from evaluation.endpoints.testing import due_tests, failures_for, play_test, request_test
 from evaluation.endpoints.tryout import CHECKS, Line
 from evaluation.forms.endpoints import ConnectForm
-from evaluation.llm import RetryPolicy
+from evaluation.llm import ModelClient, RetryPolicy
 from evaluation.llm.parameters import LENGTHS
 from evaluation.llm.stored_keys import SECRET_VARIABLE
 from evaluation.model_access import endpoint_of
@@ -30,6 +30,7 @@ from studio.models import Role
 from tests.evaluation.builders import endpoint
 from tests.evaluation.endpoints.service import Body, Service, serving
 from tests.evaluation.factories import person
+from tests.evaluation.stub_model import StubModel
 from tests.factories import BenchmarkFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -535,6 +536,19 @@ def test_what_two_workers_learn_of_a_model_is_kept_together_and_known_to_the_nex
     for process in (-1, -2):
         monkeypatch.setattr(os, "getpid", lambda: process)  # noqa: B023
         assert endpoint_of(thaw_endpoint(now, freeze_endpoint(row))).learned.facts == known
+
+
+def test_what_one_worker_was_refused_another_that_is_playing_already_does_not_send(
+    monkeypatch: pytest.MonkeyPatch, stub: StubModel
+):
+    row = endpoint("shared", base_url=stub.base_url, model="m", scripted=False)
+    playing = ModelClient(endpoint_of(row))
+    monkeypatch.setattr(os, "getpid", lambda: -1)  # as in another process
+
+    endpoint_of(row).learned.learn({"temperature": 0}, "temperature is not supported")
+    playing.complete([{"role": "user", "content": "Hello."}], temperature=0)
+
+    assert ["temperature" in body for body in stub.bodies] == [False]
 
 
 def test_what_a_pilot_learns_of_the_model_that_a_row_once_was_is_not_kept_with_the_row():

@@ -78,6 +78,13 @@ def test_who_speaks_and_who_checks_know_what_is_wanted_and_was_met_without_a_wor
     assert "Use &amp; keep British spelling." in section(check_messages(SCENE, "It is 30.", wishes, "4"), "known")
 
 
+def test_who_speaks_and_who_checks_are_told_that_a_no_is_a_fact_as_well():
+    versions = CURRENT[ProtocolName.PAPER]
+
+    for question in (ask(SCENE, Wishes([FEE]), versions[name]) for name, ask in ASKED.items()):
+        assert '"I have no …"' in question[0]["content"]
+
+
 def test_who_speaks_knows_the_person_the_conversation_the_work_and_what_was_missing():
     [_, question] = voice_messages(SCENE, Wishes([FEE]), "4")
 
