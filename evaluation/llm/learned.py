@@ -25,8 +25,8 @@ _VALUE = re.compile(r"too (large|high|long|big)|less than|greater than|between|a
 
 
 class Learned:
-    """Shared by the threads that call a model. ``on_change`` gets the facts, as JSON, when there are more; ``elsewhere``
-    gives those that others learned since."""
+    """Shared by the threads that call a model. ``on_change`` gets the facts, as JSON, when there are more.
+    ``elsewhere`` gives what others learned since."""
 
     def __init__(
         self,
