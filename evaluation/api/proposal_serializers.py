@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
@@ -12,8 +12,11 @@ from rest_framework.exceptions import ValidationError
 
 from evaluation.assistance.kinds import LANGUAGES
 from evaluation.assistance.presentation import RowView, build_view
+from evaluation.assistance.proposals import IntentChoice
 from evaluation.models import Proposal, ProposalDecision
 from evaluation.protocol.assistance import KINDS
+
+T = TypeVar("T")
 
 
 class DecisionSerializer(serializers.ModelSerializer[ProposalDecision]):
@@ -146,7 +149,7 @@ class NewProposalSerializer(serializers.Serializer[Any]):
         allow_blank=True,
         default="",
         max_length=600,
-        help_text="Source for checklist items: “the reference of <path>”, a file's path, “the reference workflow”.",
+        help_text="Source for checklist items: “the reference of <path>”, “the reference workflow”.",
     )
     pasted = serializers.CharField(
         required=False, allow_blank=True, default="", trim_whitespace=False, help_text="Or the text of a good result."
@@ -164,6 +167,15 @@ class RowsSerializer(serializers.Serializer[Any]):
     )
 
 
+class ChoiceSerializer(serializers.Serializer[Any]):
+    """Instead of what is proposed."""
+
+    scope = serializers.ChoiceField(["session_local", "persistent"], required=False)
+    source = serializers.CharField(
+        required=False, max_length=600, help_text="“question”, “file <path>”, “session <task>” or “tool <name>”."
+    )
+
+
 class AcceptSerializer(RowsSerializer):
     texts = serializers.DictField(
         child=serializers.CharField(allow_blank=True, trim_whitespace=False),
@@ -171,11 +183,21 @@ class AcceptSerializer(RowsSerializer):
         default=dict,
         help_text="Edited text to use instead of the proposed text, by row.",
     )
+    choices = serializers.DictField(
+        child=ChoiceSerializer(), required=False, default=dict, help_text="Scope and source of intents, by row."
+    )
     over_changes = serializers.BooleanField(
         default=False, help_text="Proceed even if the text has changed since the request."
     )
 
     def validate_texts(self, texts: dict[str, str]) -> dict[int, str]:
-        if not all(row.isascii() and row.isdecimal() and len(row) < 5 for row in texts):
-            raise ValidationError("Refer to the rows by number.")
-        return {int(row): text for row, text in texts.items()}
+        return _by_row(texts)
+
+    def validate_choices(self, choices: dict[str, dict[str, Any]]) -> dict[int, IntentChoice]:
+        return {row: IntentChoice(**choice) for row, choice in _by_row(choices).items()}
+
+
+def _by_row(values: Mapping[str, T]) -> dict[int, T]:
+    if not all(row.isascii() and row.isdecimal() and len(row) < 5 for row in values):
+        raise ValidationError("Refer to the rows by number.")
+    return {int(row): value for row, value in values.items()}

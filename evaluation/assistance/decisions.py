@@ -11,16 +11,19 @@ from evaluation.assistance.assistant import AssistanceError
 from evaluation.assistance.kinds import DECIDED_AS_ONE, REPLACING, ROW_FIELDS
 from evaluation.assistance.proposals import (
     AcceptedChange,
+    IntentChoice,
     ProposedChange,
     apply_changes,
+    build_on_sources,
     row_number,
     text_of,
     uid_of_new_row,
 )
+from evaluation.assistance.sources import name_of_source, sources_for
 from evaluation.models import Proposal, ProposalDecision
 from evaluation.protocol.assistance import NAMES
 from studio.domain.task import TaskSpec
-from studio.drafts.load import load_task
+from studio.drafts.load import load_task, load_tasks
 from studio.drafts.validate import DraftError
 from studio.findings import waivers
 from studio.models import Finding, Revision, Task, User
@@ -49,12 +52,16 @@ def accept_proposal(
     by: User,
     rows: Collection[int] | None = None,
     texts: Mapping[int, str] | None = None,
+    choices: Mapping[int, IntentChoice] | None = None,
     over_changes: bool = False,
 ) -> Proposal:
     """Save rows as a new version of the task: all undecided rows if ``rows`` is None, with ``texts`` replacing the
-    proposed text by row. Raises AssistanceError, and ProposalOutdatedError unless ``over_changes``."""
+    proposed text and ``choices`` the scope and source of an intent, by row. Raises AssistanceError, and
+    ProposalOutdatedError unless ``over_changes``."""
     proposal = _locked(pk)
     changes = _changes_of(proposal)
+    if proposal.kind == "intents" and choices:
+        changes = _with_choices(proposal, changes, choices)
     edited = {row: clean_text(text) for row, text in (texts or {}).items() if proposal.kind != "rule"}
     accepted = [
         AcceptedChange(row, changes[row], edited.get(row, changes[row].text), uid_of_new_row(proposal.pk, row))
@@ -75,7 +82,7 @@ def accept_proposal(
         _keep_judge(proposal, accepted[0].change, current, by)
         _record_decisions(proposal, accepted, (), by, None)
         return _close_if_decided(proposal, changes, by, None)
-    spec = apply_changes(current, accepted)
+    spec = build_on_sources(apply_changes(current, accepted), accepted, _setup_tasks(task, accepted))
     try:
         revision = save_rebased(
             task.pk, spec, by=by, base_version=task.version, note=_version_note(proposal, accepted, current)
@@ -111,6 +118,32 @@ def _locked(pk: int, *states: State) -> Proposal:
 
 def _changes_of(proposal: Proposal) -> list[ProposedChange]:
     return [ProposedChange.model_validate(row) for row in proposal.rows or ()]
+
+
+def _with_choices(
+    proposal: Proposal, changes: list[ProposedChange], choices: Mapping[int, IntentChoice]
+) -> list[ProposedChange]:
+    sources = sources_for(proposal.task, load_task(proposal.task))
+    chosen = list(changes)
+    for row, choice in choices.items():
+        if row >= len(chosen):
+            continue
+        change = chosen[row]
+        update: dict[str, object] = {"scope": choice.scope} if choice.scope else {}
+        if choice.source and (change.recovery is None or choice.source != name_of_source(change.recovery)):
+            if choice.source not in sources:
+                raise AssistanceError("There is no such source. Choose one from the list.")
+            update["recovery"] = sources[choice.source]
+        chosen[row] = ProposedChange.model_validate({**change.model_dump(), **update})
+    return chosen
+
+
+def _setup_tasks(task: Task, accepted: Collection[AcceptedChange]) -> set[str]:
+    """Those of the accepted sources that are scored through other tasks."""
+    sources = (each.change.recovery for each in accepted)
+    ids = {source.ref for source in sources if source and source.kind == "session"}
+    rows = Task.objects.filter(persona=task.persona_id, task_id__in=ids, position__lt=task.position or 0)
+    return {spec.task_id for spec in load_tasks(rows.values_list("pk", flat=True)).values() if spec.is_setup}
 
 
 def _undecided(proposal: Proposal, changes: list[ProposedChange], rows: Collection[int] | None) -> list[int]:

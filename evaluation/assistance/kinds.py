@@ -11,6 +11,10 @@ DECIDED_AS_ONE = frozenset({"reword", "split", "rule"})
 REPLACING = frozenset({"reword", "split", "rule", "translate"})
 """Kinds that replace existing text, which someone may have edited since the request."""
 ROW_FIELDS = ("intents", "checklist")
+SHOWS_WORKPLACE = frozenset({"intents", "rule", "checklist"})
+"""Kinds whose prompt holds the task's files, its tools and the tables of its apps."""
+WRITES_ANEW = frozenset({"reword", "intents", "split", "checklist"})
+"""Kinds that are told the guidelines and what was dismissed before; the others have one right answer."""
 KIND_BY_RULE: dict[str, Kind] = {
     "intent-in-request": "reword",
     "request-tells-all": "reword",
@@ -23,6 +27,8 @@ LANGUAGES = (
     "English", "German", "French", "Spanish", "Italian", "Portuguese", "Dutch", "Polish", "Swedish", "Turkish",
     "Arabic", "Hindi", "Chinese", "Japanese", "Korean",
 )  # fmt: skip
+REFERENCE_OF = "the reference of "
+"""Prefix of an expected artifact's path, as the source of checklist items."""
 WHOLE_TASK = "task"
 """The field of a translation of all text in a task."""
 
@@ -39,7 +45,7 @@ class ProposalRequest:
     language: str = ""
     """Target language of a translation."""
     reference: str = ""
-    """Source of checklist items: ``the reference of <path>``, a path, ``the reference workflow`` or ``pasted text``."""
+    """Source of checklist items: ``the reference of <path>``, ``the reference workflow`` or ``pasted text``."""
     reference_text: str = ""
 
 

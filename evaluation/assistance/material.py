@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 
 from evaluation.assistance.kinds import ROW_FIELDS, WHOLE_TASK
 from evaluation.assistance.proposals import row_number, text_of
+from studio.domain.app_data import AppCard
+from studio.domain.checks.questions import is_written
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
+from studio.domain.tool_catalog import ToolCard
 
 
 @dataclass(frozen=True)
@@ -16,11 +19,25 @@ class Material:
     task: TaskSpec
     persona: PersonaSpec
     files: Mapping[str, str] = field(default_factory=dict)
-    """Text of the task's files, by path."""
-    earlier: Mapping[str, str] = field(default_factory=dict)
-    """Titles of the earlier tasks of the episode, by task id."""
+    """Text of the task's files as the agent reads them, by path."""
+    earlier: Mapping[str, TaskSpec] = field(default_factory=dict)
+    """The earlier tasks of the episode, by task id."""
     given_away: Sequence[tuple[int, str]] = ()
-    """Leaks that the checks find in the request: 1-based intent number, and the leaking text."""
+    """What the request gives away, as the findings have it: 1-based intent number, and the words that say it."""
+    tools: Sequence[ToolCard] = ()
+    """What the agent can call in this task."""
+    apps: Mapping[str, AppCard] = field(default_factory=dict)
+    """The simulated apps those tools belong to, with the persona's data."""
+    guidelines: str = ""
+    """The studio's own for what is proposed."""
+    dismissed: Sequence[str] = ()
+    """Texts proposed before in the same place, which an author did not want."""
+
+    @property
+    def written_intents(self) -> list[tuple[int, str]]:
+        """Numbers and texts of the hidden intents that are no blanks of a template."""
+        texts = ((number, intent.content) for number, intent in enumerate(self.task.intents, 1))
+        return [(number, text) for number, text in texts if is_written(text)]
 
 
 def translatable_texts(task: TaskSpec, field: str) -> dict[str, str]:

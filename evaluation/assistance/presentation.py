@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import QuerySet
 
 from evaluation.assistance.kinds import DECIDED_AS_ONE, ROW_FIELDS
-from evaluation.assistance.proposals import ProposedChange, row_number, text_of
+from evaluation.assistance.proposals import IntentChoice, ProposedChange, row_number, text_of
+from evaluation.assistance.sources import name_of_source, sources_for
 from evaluation.models import Proposal, ProposalDecision
 from evaluation.protocol.assistance import NAMES
 from studio.domain.descriptions import SOURCE_LABELS
@@ -22,6 +23,7 @@ FIELD_LABELS = {
     "intents": "Intent",
     "checklist": "Item",
 }
+PROPOSED = IntentChoice()
 RULE_PHRASES = {
     "file_exists": ("The file", "is there"),
     "file_contains": ("The file", "contains"),
@@ -68,14 +70,17 @@ class RowView:
     rule: RuleSentence | None = None
     conflict: str | None = None
     """The current text, if it has changed since the request."""
+    choice: IntentChoice = PROPOSED
+    """Not saved yet."""
 
     @property
-    def scope_label(self) -> str:
-        return "in later sessions, too" if self.change.scope == "persistent" else "in this session only"
+    def source(self) -> str:
+        """The chosen source; before that, the proposed one."""
+        return self.choice.source or (name_of_source(self.change.recovery) if self.change.recovery else "")
 
     @property
-    def source_label(self) -> str:
-        return SOURCE_LABELS[self.change.recovery.kind] if self.change.recovery else ""
+    def scope(self) -> str:
+        return self.choice.scope or self.change.scope
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,8 @@ class ProposalView:
     title: str
     rows: tuple[RowView, ...]
     problem: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """What an intent can be found out from: labels by name."""
 
     @property
     def findings(self) -> tuple[Mapping[str, Any], ...]:
@@ -127,8 +134,9 @@ def build_view(
     problem: str = "",
     conflict: tuple[int, str] | None = None,
     typed: Mapping[int, str] | None = None,
+    choices: Mapping[int, IntentChoice] | None = None,
 ) -> ProposalView:
-    """``conflict`` is a row and its current text; ``typed`` is unsaved text by row."""
+    """``conflict`` is a row and its current text; ``typed`` and ``choices`` are unsaved, by row."""
     spec = TaskSpec.model_validate(proposal.revision.spec)
     decisions = {decision.row: decision for decision in proposal.decisions.all()}
     changes = [ProposedChange.model_validate(row) for row in proposal.rows or ()]
@@ -150,9 +158,16 @@ def build_view(
                 before=before or "",
                 rule=_sentence_of(change.rule),
                 conflict=conflict[1] if conflict and conflict[0] == number else None,
+                choice=(choices or {}).get(number, PROPOSED),
             )
         )
-    return ProposalView(proposal, _title(proposal, spec), tuple(rows), problem)
+    sources: dict[str, str] = {}
+    if proposal.kind == "intents" and proposal.state == Proposal.State.READY and rows:
+        known = sources_for(proposal.task, spec) | {
+            row.source: row.change.recovery for row in rows if row.change.recovery and row.source
+        }
+        sources = {name: f"{SOURCE_LABELS[each.kind]} {each.ref}".strip() for name, each in known.items()}
+    return ProposalView(proposal, _title(proposal, spec), tuple(rows), problem, sources)
 
 
 def _title(proposal: Proposal, spec: TaskSpec) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +11,7 @@ from pydantic import AliasChoices, Field
 
 from evaluation.assistance.kinds import ROW_FIELDS
 from studio.domain.base import Spec
-from studio.domain.task import ChecklistItem, ExactCheck, HiddenIntent, Recovery, Scope, TaskSpec
+from studio.domain.task import ChecklistItem, Dependency, ExactCheck, HiddenIntent, Recovery, Scope, TaskSpec
 
 
 class ProposedChange(Spec):
@@ -50,6 +50,16 @@ class AcceptedChange:
     """uid of the row it creates, if it creates one."""
 
 
+@dataclass(frozen=True)
+class IntentChoice:
+    """What an author chose for a proposed intent."""
+
+    scope: Literal["", "session_local", "persistent"] = ""
+    """Empty: as proposed."""
+    source: str = ""
+    """A name of ``sources_for``; empty: as proposed."""
+
+
 def uid_of_new_row(proposal: int, row: int) -> str:
     """Deterministic, so that accepting a row twice adds it once."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"suggestion {proposal} row {row}"))
@@ -84,6 +94,19 @@ def apply_changes(spec: TaskSpec, accepted: Sequence[AcceptedChange]) -> TaskSpe
         elif text_of(spec, field, "") is not None:
             spec = spec.model_copy(update={field: changes[-1].text})
     return spec
+
+
+def build_on_sources(spec: TaskSpec, accepted: Sequence[AcceptedChange], setup: Collection[str]) -> TaskSpec:
+    """The task building on the earlier tasks in which accepted intents can be found out, with what they carry over.
+    ``setup`` are ids of those that are scored through others; a task with scores of its own cannot be built on."""
+    named = {need.task_id for need in spec.depends_on}
+    carried: dict[str, list[str]] = {}
+    for each in accepted:
+        source = each.change.recovery
+        if source and source.kind == "session" and source.ref in setup and source.ref not in named:
+            carried.setdefault(source.ref, []).append(each.text)
+    added = (Dependency(task_id=task_id, carries_over=" ".join(texts)) for task_id, texts in carried.items())
+    return spec.model_copy(update={"depends_on": (*spec.depends_on, *added)})
 
 
 def _change_intent(spec: TaskSpec, uid: str, changes: Sequence[AcceptedChange]) -> TaskSpec:
@@ -153,6 +176,8 @@ def _add_items(spec: TaskSpec, changes: Sequence[AcceptedChange]) -> TaskSpec:
             uid=each.new_uid,
             criterion=each.text,
             evidence=each.change.evidence,
+            grader="rule" if each.change.rule else "rubric",
+            rule=each.change.rule,
             follows_from=tuple(uid for uid in each.change.follows_from if uid in intents),
         )
         for each in changes

@@ -6,18 +6,22 @@ import hashlib
 import json
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from evaluation.assistance.assistant import AssistanceError, assistant_model_of, why_over_budget
 from evaluation.assistance.checks import check_rows
 from evaluation.assistance.kinds import ProposalRequest, is_available
+from evaluation.assistance.leaks_on_record import said_of_leaks
 from evaluation.assistance.material import Material, translatable_texts
 from evaluation.assistance.prompts import PROMPTS_VERSION, Prompt, build_prompt
 from evaluation.assistance.proposals import ProposedChange, text_of
 from evaluation.assistance.task_material import PASTED, load_material
 from evaluation.leases import wake_workers
-from evaluation.models import ModelEndpoint, Proposal
+from evaluation.models import ModelEndpoint, Proposal, ProposalDecision
 from evaluation.models.leased import LeasedRows, free
+from studio.domain.checks.questions import is_written
+from studio.domain.checks.sources import opening_text
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 from studio.models import Task, User
@@ -25,6 +29,7 @@ from studio.models import Task, User
 State = Proposal.State
 
 
+@transaction.atomic
 def request_proposal(task: Task, *, by: User, request: ProposalRequest, fresh: bool = False) -> Proposal:
     """Request a proposal for the newest version of the task; an identical open request is returned instead.
 
@@ -37,7 +42,9 @@ def request_proposal(task: Task, *, by: User, request: ProposalRequest, fresh: b
     revision = task.revisions.get(number=task.version)
     spec = TaskSpec.model_validate(revision.spec)
     _validate_request(request, spec)
-    material = load_material(task, spec)
+    if fresh:
+        _dismiss_open(task, request, by)
+    material = load_material(task, spec, request)
     prompt = build_prompt(request, material)
     digest = _hash(assistant.endpoint, prompt)
     same = Proposal.objects.filter(request_hash=digest)
@@ -49,7 +56,8 @@ def request_proposal(task: Task, *, by: User, request: ProposalRequest, fresh: b
     if not fresh:
         answered = same.filter(rows__isnull=False, task__persona__benchmark=benchmark)
         recorded = answered.exclude(state=State.REQUESTED).first()
-    if recorded is None and (why := why_over_budget(assistant)):
+    said = None if fresh or recorded else said_of_leaks(request, spec, assistant)
+    if recorded is None and said is None and (why := why_over_budget(assistant)):
         raise AssistanceError(why)
     proposal = Proposal(
         task=task,
@@ -68,9 +76,15 @@ def request_proposal(task: Task, *, by: User, request: ProposalRequest, fresh: b
     )
     if recorded is not None:
         _replay(proposal, recorded, material)
+    elif said is not None:
+        proposal.state, proposal.rows, proposal.answered_at = (
+            State.READY,
+            [row.to_json() for row in said],
+            timezone.now(),
+        )
     try:
         with transaction.atomic():
-            _close_older(proposal, by)
+            _close_older(task, request, by)
             proposal.save()
             if proposal.state == State.REQUESTED:
                 wake_workers()
@@ -87,14 +101,20 @@ def _validate_request(request: ProposalRequest, spec: TaskSpec) -> None:
     kind, field = request.kind, request.field
     if not is_available(kind, field):
         raise AssistanceError("This kind of AI help is not available here.")
-    if kind in ("split", "rule") and not (text_of(spec, field, request.uid) or "").strip():
+    if kind in ("split", "rule") and not is_written(text_of(spec, field, request.uid) or ""):
         raise AssistanceError("This row is empty or no longer exists. Write it first.")
-    if kind in ("reword", "leaks") and not spec.initial_request.strip():
+    if kind == "reword" and not spec.initial_request.strip() and spec.trigger.payload:
+        raise AssistanceError(
+            "Nobody writes anything here: what is given away stands in the event's data. Change it there."
+        )
+    if kind in ("reword", "leaks") and not opening_text(spec).strip():
         raise AssistanceError("Write the request first.")
-    if kind in ("reword", "leaks") and not spec.intents:
+    if kind in ("reword", "leaks") and not any(is_written(intent.content) for intent in spec.intents):
         raise AssistanceError("Write the hidden intents first; without them, nothing can be given away.")
     if kind == "checklist" and not request.reference_text.strip():
-        raise AssistanceError("Choose a reference or a text file, or paste a good result to derive items from.")
+        raise AssistanceError(
+            "Attach a good result to a file the task leaves behind, or paste one here, to derive items from."
+        )
     if kind == "translate" and not translatable_texts(spec, field):
         raise AssistanceError("There is no text to translate yet.")
 
@@ -119,16 +139,32 @@ def _replay(proposal: Proposal, recorded: Proposal, material: Material) -> None:
     proposal.findings = check_rows(proposal.task, material.task, changes, kind=proposal.kind)
 
 
-def _close_older(proposal: Proposal, by: User) -> None:
-    """Each field or row has at most one open proposal of a kind."""
-    older = Proposal.objects.filter(
-        task=proposal.task,
-        kind=proposal.kind,
-        field=proposal.field,
-        item=proposal.item,
+def _open(task: Task, request: ProposalRequest) -> QuerySet[Proposal]:
+    return Proposal.objects.filter(
+        task=task,
+        kind=request.kind,
+        field=request.field,
+        item=request.uid or None,
         state__in=[State.REQUESTED, State.READY, State.FAILED],
     )
-    for row in older.select_for_update(no_key=True):
+
+
+def _dismiss_open(task: Task, request: ProposalRequest, by: User) -> None:
+    """Another answer is wanted: what an open proposal still offers is not."""
+    for row in _open(task, request).filter(state=State.READY):
+        decided = set(row.decisions.values_list("row", flat=True))
+        ProposalDecision.objects.bulk_create(
+            [
+                ProposalDecision(proposal=row, row=number, accepted=False, field=change["field"], by=by)
+                for number, change in enumerate(row.rows or ())
+                if number not in decided
+            ]
+        )
+
+
+def _close_older(task: Task, request: ProposalRequest, by: User) -> None:
+    """Each field or row has at most one open proposal of a kind."""
+    for row in _open(task, request).select_for_update(no_key=True):
         row.state = State.ACCEPTED if row.result_id else State.DISMISSED
         row.decided_by, row.decided_at = by, timezone.now()
         row.save(update_fields=["state", "decided_by", "decided_at"])

@@ -3,62 +3,107 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from evaluation.assistance.assistant import AssistanceError
-from evaluation.assistance.kinds import LANGUAGES, ROW_FIELDS, ProposalRequest
-from evaluation.assistance.material import Material
+from evaluation.assistance.kinds import (
+    LANGUAGES,
+    REFERENCE_OF,
+    ROW_FIELDS,
+    SHOWS_WORKPLACE,
+    WRITES_ANEW,
+    ProposalRequest,
+)
+from evaluation.assistance.material import Material, available_tools
+from evaluation.assistance.opinions import known_opinions
+from evaluation.assistance.proposals import ProposedChange
 from evaluation.models import Proposal
 from evaluation.protocol.assistance import Kind
-from studio.domain.checks.sources import opening_text
+from evaluation.tools.documents import read_document
+from evaluation.tools.tool import ToolError
+from studio.domain.app_data import AppCard, read_app
+from studio.domain.base import FileRef
+from studio.domain.checks.questions import questions_about
+from studio.domain.checks.rules.leaks import given_away
+from studio.domain.persona import PersonaSpec
+from studio.domain.rule_values import record_apps
 from studio.domain.task import TaskSpec
-from studio.domain.text.leaks import find_leak, topic_of
+from studio.domain.tool_catalog import general_cards, tool_cards
 from studio.drafts.load import load_episode
-from studio.files.previews import preview
+from studio.files.previews import decode
 from studio.models import Blob, Task
+from studio.tasks.guidelines import guidelines
 
-MAX_FILE_BYTES = 400_000
-"""Larger files are not read."""
-MAX_REFERENCE_BYTES = 16_000_000
-"""Higher, as a reference may be a document with pictures."""
+MAX_FILE_BYTES = 16_000_000
+"""Larger files are not read; a document may have pictures."""
+MAX_TEXT_BYTES = 400_000
+"""Likewise for plain text."""
+MAX_DISMISSED = 40
+"""The newest ones are told."""
 WORKFLOW = "the reference workflow"
-REFERENCE_OF = "the reference of "
-"""Prefix of an expected artifact's path."""
 PASTED = "pasted text"
 MAX_PASTED_CHARACTERS = 60_000
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def load_material(task: Task, spec: TaskSpec) -> Material:
+def load_material(task: Task, spec: TaskSpec, request: ProposalRequest) -> Material:
     """``spec`` is the version the request is about; everything else is current."""
     episode = load_episode(task.persona)
     ids = [each.task_id for each in episode.tasks]
     earlier = episode.tasks[: ids.index(task.task_id)] if task.task_id in ids else ()
-    topic = topic_of(intent.content for intent in spec.intents)
-    leaks = (
-        (number, find_leak(intent.content, opening_text(spec), topic)) for number, intent in enumerate(spec.intents, 1)
-    )
+    persona, kind = episode.persona, request.kind
+    opinions = known_opinions(task.persona.benchmark_id, questions_about(spec)) if kind == "reword" else None
+    leaks = given_away(spec, opinions or {}) if kind == "reword" else ()
+    named = available_tools(Material(spec, persona))
     return Material(
         task=spec,
-        persona=episode.persona,
-        files=file_texts(spec),
-        earlier={each.task_id: each.title for each in earlier},
-        given_away=[(number, leak.source) for number, leak in leaks if leak],
+        persona=persona,
+        files=file_texts(spec.assets) if kind in SHOWS_WORKPLACE else {},
+        earlier={each.task_id: each for each in earlier},
+        given_away=[(leak.number, leak.quote) for leak in leaks if leak.quote],
+        tools=(*general_cards(persona), *tool_cards(named)[1]),
+        apps=_apps(persona, named) if kind in SHOWS_WORKPLACE else {},
+        guidelines=_guidelines(request.field) if kind in WRITES_ANEW else "",
+        dismissed=_dismissed(task, request) if kind in WRITES_ANEW else (),
     )
 
 
-def file_texts(spec: TaskSpec) -> dict[str, str]:
-    contents = Blob.objects.read([file.sha256 for file in spec.assets if file.size <= MAX_FILE_BYTES])
-    texts = {}
-    for file in spec.assets:
-        try:
-            text = contents.get(file.sha256, b"\0").decode()
-        except UnicodeDecodeError:
-            continue
-        if "\0" not in text:
-            texts[file.path] = text
-    return texts
+def file_texts(files: Sequence[FileRef]) -> dict[str, str]:
+    """As an agent reads them, by path; pictures and what cannot be read are left out."""
+    contents = Blob.objects.read([file.sha256 for file in files if file.size <= MAX_FILE_BYTES])
+    texts = {file.path: _text_of(file.path, contents.get(file.sha256, b"")) for file in files}
+    return {path: text for path, text in texts.items() if text}
+
+
+def _text_of(path: str, content: bytes) -> str:
+    try:
+        text = read_document(path, content)
+    except ToolError:
+        return ""
+    if text is None and len(content) <= MAX_TEXT_BYTES and b"\0" not in content:
+        text = decoded.text if (decoded := decode(content)) else ""
+    return text or ""
+
+
+def _apps(persona: PersonaSpec, tools: Sequence[str]) -> dict[str, AppCard]:
+    wanted = [app.name for app in record_apps(tools)] if any("__" in name for name in tools) else []
+    data = persona.app_data
+    contents = Blob.objects.read([data[app].sha256 for app in wanted if app in data])
+    return {app: read_app(app, contents.get(data[app].sha256) if app in data else None) for app in wanted}
+
+
+def _guidelines(field: str) -> str:
+    rows = (row for part in guidelines() if part["field"] == field for row in part["rows"])
+    return "\n".join(f"- {row['aspect']}: {row['do']} Not: {row['avoid']}" for row in rows)
+
+
+def _dismissed(task: Task, request: ProposalRequest) -> list[str]:
+    same = Proposal.objects.filter(
+        task=task, kind=request.kind, field=request.field, item=request.uid or None, decisions__accepted=False
+    )
+    rows = same.order_by("-pk", "decisions__row").values_list("rows", "decisions__row")[:MAX_DISMISSED]
+    return [ProposedChange.model_validate(changes[row]).text for changes, row in rows]
 
 
 def reference_text(spec: TaskSpec, reference: str, pasted: str = "") -> str:
@@ -66,16 +111,8 @@ def reference_text(spec: TaskSpec, reference: str, pasted: str = "") -> str:
         return pasted[:MAX_PASTED_CHARACTERS]
     if reference == WORKFLOW:
         return spec.reference_workflow
-    if reference.startswith(REFERENCE_OF) and (text := _attached_text(spec, reference.removeprefix(REFERENCE_OF))):
-        return text
-    return file_texts(spec).get(reference, "")
-
-
-def _attached_text(spec: TaskSpec, path: str) -> str:
-    file = next((each for each in spec.references if each.path == path), None)
-    if file is None or file.size > MAX_REFERENCE_BYTES:
-        return ""
-    return preview(path, Blob.objects.read([file.sha256]).get(file.sha256, b"")).text
+    path = reference.removeprefix(REFERENCE_OF)
+    return file_texts([file for file in spec.references if file.path == path]).get(path, "")
 
 
 def build_request(

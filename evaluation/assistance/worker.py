@@ -15,6 +15,7 @@ from evaluation.assistance.answers import read_answer
 from evaluation.assistance.assistant import assistant_model_of, budget_of
 from evaluation.assistance.checks import check_rows
 from evaluation.assistance.kinds import ProposalRequest
+from evaluation.assistance.leaks_on_record import record_leaks
 from evaluation.assistance.material import Material
 from evaluation.assistance.prompts import build_prompt
 from evaluation.assistance.proposals import ProposedChange
@@ -102,7 +103,8 @@ def describe_failure(error: Exception, name: str) -> str:
 
 def _call_model(proposal: Proposal, retry_policy: RetryPolicy) -> Mapping[str, Any]:
     spec = TaskSpec.model_validate(proposal.revision.spec)
-    request, material = request_of(proposal, spec), load_material(proposal.task, spec)
+    request = request_of(proposal, spec)
+    material = load_material(proposal.task, spec, request)
     prompt = build_prompt(request, material)
     assistant = assistant_model_of(proposal.task.persona.benchmark)
     if assistant is None:
@@ -117,6 +119,7 @@ def _call_model(proposal: Proposal, retry_policy: RetryPolicy) -> Mapping[str, A
         max_tries=MAX_ANSWERS,
         temperature=FRESH_TEMPERATURE if proposal.fresh else 0,
     )
+    record_leaks(proposal, spec, changes)
     return {
         "state": State.READY,
         "rows": storable([change.to_json() for change in changes]),

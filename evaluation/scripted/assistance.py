@@ -39,7 +39,7 @@ class AssistancePrompt:
         return html.unescape(match[1]) if match else ""
 
     def each(self, tag: str, attribute: str) -> list[tuple[str, str]]:
-        matches = re.findall(rf'<{tag} {attribute}="([^"]*)">\n?(.*?)\n?</{tag}>', self._material, re.DOTALL)
+        matches = re.findall(rf'<{tag} {attribute}="([^"]*)"[^>]*>\n?(.*?)\n?</{tag}>', self._material, re.DOTALL)
         return [(html.unescape(name), html.unescape(body)) for name, body in matches]
 
     @property

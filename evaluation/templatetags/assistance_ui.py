@@ -10,10 +10,10 @@ from django import template
 from django.utils.safestring import SafeString
 
 from evaluation.assistance.assistant import assistant_model_of
-from evaluation.assistance.kinds import KIND_BY_RULE, LANGUAGES, ROW_FIELDS
+from evaluation.assistance.kinds import KIND_BY_RULE, LANGUAGES, REFERENCE_OF, ROW_FIELDS
 from evaluation.assistance.presentation import ProposalView, build_view, proposals_with_details
 from evaluation.assistance.provenance import ProposalOrigin, load_origins
-from evaluation.assistance.task_material import REFERENCE_OF, WORKFLOW
+from evaluation.assistance.task_material import WORKFLOW
 from evaluation.models import OpinionRequest, Proposal
 from studio.forms.tasks import uid_of_row
 from studio.models import Task
@@ -129,11 +129,10 @@ def assistance_button(context: template.Context, finding: Any) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def references(context: template.Context) -> list[str]:
+    """Good results of the task. Its files are no results: they are there before the work."""
     spec = context["spec"]
-    expected = {*spec.expected_paths, *spec.files_read}
-    paths = sorted((file.path for file in spec.assets), key=lambda path: (path not in expected, path))
     attached = [f"{REFERENCE_OF}{file.path}" for file in spec.references]
-    return [*attached, *paths, *([WORKFLOW] if spec.reference_workflow.strip() else [])]
+    return [*attached, *([WORKFLOW] if spec.reference_workflow.strip() else [])]
 
 
 def _row_of(context: template.Context, finding: Any) -> tuple[str, str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, cast, get_args
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -15,12 +16,13 @@ from evaluation.assistance import decisions, requests
 from evaluation.assistance.assistant import AssistanceError, usage_of
 from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.presentation import ProposalView, build_view, proposals_with_details
+from evaluation.assistance.proposals import IntentChoice
 from evaluation.assistance.task_material import build_request, request_of
 from evaluation.forms.assistance import AssistantModelForm
 from evaluation.models import AssistantModel, Proposal, SecondOpinion
 from studio import access
 from studio.access import SignedInRequest
-from studio.domain.task import TaskSpec
+from studio.domain.task import Scope, TaskSpec
 from studio.forms.tasks import uid_of_row
 from studio.models import Task, TaskState
 from studio.tasks.transitions import WorkflowError
@@ -68,13 +70,14 @@ def proposal(request: SignedInRequest, pk: int) -> HttpResponse:
     autosave_posted(request, row.task)
     action, rows = _decision(request)
     typed, before = _typed(request, pk), _version_and_state(row.task)
-    done, shown = False, dict[str, Any](typed=typed)
+    choices = _choices(request, pk, typed)
+    done, shown = False, dict[str, Any](typed=typed, choices=choices)
     try:
         if action == "dismiss":
             decisions.dismiss_proposal(pk, by=request.user, rows=rows)
         else:
             over = action == "over"
-            decisions.accept_proposal(pk, by=request.user, rows=rows, texts=typed, over_changes=over)
+            decisions.accept_proposal(pk, by=request.user, rows=rows, texts=typed, choices=choices, over_changes=over)
         done = action != "dismiss"
     except decisions.ProposalOutdatedError as error:
         shown |= {"problem": str(error), "conflict": (error.row, error.current)}
@@ -160,6 +163,15 @@ def _typed(request: SignedInRequest, pk: int) -> dict[int, str]:
         for name, value in request.POST.items()
         if re.fullmatch(rf"{re.escape(prefix)}\d{{1,4}}", name) and isinstance(value, str)
     }
+
+
+def _choices(request: SignedInRequest, pk: int, rows: Iterable[int]) -> dict[int, IntentChoice]:
+    chosen = {}
+    for row in rows:
+        scope = request.POST.get(f"assist.{pk}.{row}.scope", "")
+        source = request.POST.get(f"assist.{pk}.{row}.source", "")
+        chosen[row] = IntentChoice(cast(Any, scope) if scope in get_args(Scope) else "", source)
+    return chosen
 
 
 def _find(request: SignedInRequest, pk: int) -> Proposal:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from studio.domain.fixes import AppendRow, Edit, Fix, RemoveRow, SetValue
+from studio.domain.rule_values import write_values
 from studio.domain.task import Dependency, ExactCheck, Recovery
-from studio.forms.rule_values import write_values
 from studio.forms.tasks import LINES, TaskForm
 
 Change = dict[str, Any]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast, get_args
 
+from studio.domain.rule_values import ON_RECORDS, ValuesError, check_fields, read_values
 from studio.domain.task import (
     ChecklistItem,
     Dependency,
@@ -19,7 +20,6 @@ from studio.domain.task import (
 from studio.forms.expected_artifacts import read_artifacts
 from studio.forms.files import keyed, read_files
 from studio.forms.post_data import preserve, read_lines, read_mapping, read_picks
-from studio.forms.rule_values import ON_RECORDS, ValuesError, check_fields, read_values
 from studio.forms.signals import SWITCH, read_payload
 from studio.forms.tasks import AREAS, LINES, ONE_LINE, PICKS, TaskForm, item_row, uid_of_row
 

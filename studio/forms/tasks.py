@@ -6,12 +6,12 @@ import uuid
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from studio.domain.rule_values import write_values
 from studio.domain.task import ChecklistItem, ExactCheck, TaskSpec
 from studio.files.tokens import FileTokens
 from studio.forms.expected_artifacts import artifact_rows, posted_artifacts
 from studio.forms.files import file_rows, keyed, posted_files
 from studio.forms.post_data import MAPPING, NEW, Posted, mapping_rows
-from studio.forms.rule_values import write_values
 from studio.forms.signals import SWITCH
 
 ONE_LINE = ("task_id", "user_id", "environment_id", "task_type", "category", "grader_script", "group")

@@ -45,12 +45,22 @@ def schema_of(kind: Kind) -> Mapping[str, Any]:
 
 def read_answer(request: ProposalRequest, material: Material, answer: str) -> tuple[ProposedChange, ...]:
     """The changes an answer proposes; none if the model has none. Raises UnusableAnswerError."""
-    document = extract_document(answer)
+    return READERS[request.kind](_parse(SHAPES[request.kind], extract_document(answer)), request, material)
+
+
+def _parse(shape: type[AnswerModel], document: Any) -> AnswerModel:
+    """Rows of the wrong shape are left out; where all are, so is the answer."""
     try:
-        parsed = SHAPES[request.kind].model_validate(document)
+        return shape.model_validate(document)
     except ValidationError as error:
-        raise UnusableAnswerError(_first_error(error)) from None
-    return READERS[request.kind](parsed, request, material)
+        places = [each["loc"] for each in error.errors(include_input=False, include_url=False)]
+        name = places[0][0] if places[0] else ""
+        wrong = {place[1] for place in places if len(place) > 2 and place[0] == name}
+        rows = document[name] if wrong else []
+        kept = [row for number, row in enumerate(rows) if number not in wrong]
+        if not kept:
+            raise UnusableAnswerError(_first_error(error)) from None
+        return _parse(shape, {**document, name: kept})
 
 
 def _first_error(error: ValidationError) -> str:

@@ -18,16 +18,22 @@ from evaluation.assistance.answers.base import (
     strict_schema,
 )
 from evaluation.assistance.kinds import ProposalRequest
-from evaluation.assistance.material import Material, available_tools
+from evaluation.assistance.material import Material
 from evaluation.assistance.proposals import ProposedChange
 from evaluation.protocol.answers import UnusableAnswerError, occurs
+from studio.domain.checks.sources import established_text
 from studio.domain.task import Recovery, Scope
+
+SCORED = (
+    "“{}” has its own checklist, so this task cannot build on it. Move that checklist here first, or choose another "
+    "source."
+)
 
 
 class ProposedIntent(AnswerModel):
     content: str
     scope: Scope = "session_local"
-    from_: Literal["file", "session", "tool", "profile", "question"] = "question"
+    from_: Literal["file", "session", "tool", "question"] = "question"
     ref: str = ""
     quote: str = ""
     why: str = ""
@@ -45,7 +51,7 @@ class ProposedIntents(AnswerModel):
 
 
 def read(answer: ProposedIntents, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
-    seen = {comparable(intent.content) for intent in material.task.intents}
+    seen = {comparable(text) for text in (*(each.content for each in material.task.intents), *material.dismissed)}
 
     def read_intent(intent: ProposedIntent) -> ProposedChange | None:
         text = clean_within(intent.content, MAX_ROW_TEXT)
@@ -55,14 +61,15 @@ def read(answer: ProposedIntents, request: ProposalRequest, material: Material) 
         seen.add(comparable(text))
         source = _source_text(intent, ref, material)
         quote = clean_note(intent.quote)
-        quoted = bool(source) and occurs(quote, source)
+        quoted = occurs(quote, source)
         return ProposedChange(
             field="intents",
             text=text,
             why=clean_note(intent.why),
             quote=quote if quoted else "",
-            supported=quoted or intent.from_ not in ("file", "profile"),
+            supported=quoted or intent.from_ != "file",
             scope=intent.scope,
+            notes=(SCORED.format(ref),) if intent.from_ == "session" and not material.earlier[ref].is_setup else (),
             recovery=Recovery(kind=intent.from_, ref=ref, note=quote[:200] if quoted else ""),
         )
 
@@ -73,7 +80,7 @@ def _validate_ref(intent: ProposedIntent, material: Material) -> str:
     known: Mapping[str, Iterable[str]] = {
         "file": material.files,
         "session": material.earlier,
-        "tool": available_tools(material),
+        "tool": [card.name for card in material.tools],
     }
     if intent.from_ not in known:
         return ""
@@ -86,8 +93,9 @@ def _validate_ref(intent: ProposedIntent, material: Material) -> str:
 def _source_text(intent: ProposedIntent, ref: str, material: Material) -> str:
     if intent.from_ == "file":
         return material.files[ref]
-    if intent.from_ == "profile":
-        person = material.persona
-        texts = (person.occupation, person.role_text, person.routines, person.working_style)
-        return "\n".join((*texts, *(str(value) for value in person.preferences.values())))
+    if intent.from_ == "session":
+        return established_text(material.earlier[ref])
+    if intent.from_ == "tool":
+        tables = (table for app in material.apps.values() for table in app.tables)
+        return "\n".join(cell for table in tables for row in table.rows for cell in row)
     return ""

@@ -9,6 +9,7 @@ from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material
 from evaluation.assistance.proposals import ProposedChange
 from evaluation.protocol.answers import occurs
+from studio.domain.checks.sources import opening_text
 
 
 class ReportedLeak(AnswerModel):
@@ -28,7 +29,7 @@ def read(answer: ReportedLeaks, request: ProposalRequest, material: Material) ->
 
     def read_leak(leak: ReportedLeak) -> ProposedChange | None:
         require_intent(leak.intent, material)
-        if not occurs(leak.quote, task.initial_request):
+        if not occurs(leak.quote, opening_text(task)):
             return None
         intent = task.intents[leak.intent - 1]
         return ProposedChange(

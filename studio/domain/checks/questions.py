@@ -52,11 +52,12 @@ def questions_of(episode: EpisodeSpec) -> Iterator[OpinionQuestion]:
 def questions_about(task: TaskSpec) -> Iterator[OpinionQuestion]:
     """What its author has not filled in yet is not asked about."""
     if opening_text(task).strip():
-        yield from (leak_question(intent.content, task) for intent in task.intents if _is_written(intent.content))
-    yield from (atomic_question(item.criterion) for item in task.scored_items if _is_written(item.criterion))
+        yield from (leak_question(intent.content, task) for intent in task.intents if is_written(intent.content))
+    yield from (atomic_question(item.criterion) for item in task.scored_items if is_written(item.criterion))
 
 
-def _is_written(text: str) -> bool:
+def is_written(text: str) -> bool:
+    """Whether it is neither empty nor a blank of a template."""
     return bool(text.strip()) and not UNFILLED.search(text)
 
 

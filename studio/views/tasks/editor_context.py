@@ -17,6 +17,7 @@ from studio.domain.descriptions import RULE_LABELS, SOURCE_LABELS
 from studio.domain.fields import About, fields_of
 from studio.domain.opening_message import opening_message
 from studio.domain.persona import script_path
+from studio.domain.rule_values import record_apps
 from studio.domain.signals import SIGNAL_EXAMPLES
 from studio.domain.task import TaskSpec
 from studio.drafts.authors import authors_of
@@ -24,7 +25,6 @@ from studio.files.tokens import FileTokens
 from studio.findings import waivers
 from studio.findings.queries import findings_of_task
 from studio.forms.file_mentions import mentions_in
-from studio.forms.rule_values import record_apps
 from studio.forms.task_reader import read_task_form
 from studio.forms.tasks import TaskForm
 from studio.models import Category, GraderScript, Persona, Task

@@ -9,6 +9,7 @@ from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec
+from studio.domain.tool_catalog import ToolCard
 
 U1, U2, I1, I2 = (f"00000000-0000-4000-8000-00000000000{number}" for number in range(1, 5))
 BUNDLE = "The plan names the baker and it gives the start of each shift."
@@ -38,7 +39,8 @@ def a_material(**fields: Any) -> Material:
         task=a_spec(**fields),
         persona=PersonaSpec(user_id="baker", occupation="Baker", routines="Opens at five.", tools=("write_file",)),
         files={"notes.md": NOTES},
-        earlier={"flour": "Flour for the week"},
+        earlier={"flour": a_spec(title="Flour for the week").model_copy(update={"task_id": "flour"})},
+        tools=(ToolCard("write_file"),),
     )
 
 
@@ -49,7 +51,7 @@ def a_request(kind: str, **more: Any) -> ProposalRequest:
         defaults["uid"] = I1
     if kind == "checklist":
         defaults |= {
-            "reference": "plan.md",
+            "reference": "the reference of plan.md",
             "reference_text": "# Plan\nRye at 4:00, rolls at 5:00.\nEvery shift lists its apprentice and driver.\n",
         }
     if kind == "translate":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,10 +12,14 @@ from hypothesis import strategies as st
 
 from evaluation.assistance.answers import read_answer, schema_of
 from evaluation.assistance.answers.base import clean_text
-from evaluation.assistance.proposals import ProposedChange
+from evaluation.assistance.answers.rules import RuleFields, read_rule
+from evaluation.assistance.checks import accept_all
+from evaluation.assistance.proposals import ProposedChange, apply_changes
 from evaluation.protocol.answers import UnusableAnswerError
 from evaluation.protocol.assistance import KINDS
-from studio.domain.task import ChecklistItem
+from studio.domain.app_data import AppCard, RecordKind
+from studio.domain.task import ChecklistItem, ExactCheck
+from studio.domain.tool_catalog import ToolCard, ToolParameter
 from tests.evaluation.assistance.builders import I1, U1, U2, a_material, a_request, split_into
 
 GOOD = {
@@ -168,6 +173,76 @@ def test_an_unknown_reference_costs_its_row_and_not_the_answer():
         ["B."],
         ["The rye goes in before the rolls."],
     ]
+
+
+def test_a_row_of_the_wrong_shape_costs_itself_and_not_the_answer():
+    good = GOOD["intents"]["intents"][0]
+    rows = [good | {"from": "profile"}, good, {"content": 3}]
+
+    assert [change.text for change in read("intents", {"intents": rows})] == [good["content"]]
+    with pytest.raises(UnusableAnswerError, match="from"):
+        read("intents", {"intents": rows[:1]})
+
+
+MESSAGES = AppCard("gmail", "Gmail", "", kinds=(RecordKind("sent", "message", ("subject", "to")),))
+SEND = ToolCard("mcp_appworld_gmail__send_email", parameters=(ToolParameter("subject", "string", True),), known=True)
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (
+            {"kind": "tool_called", "tool": SEND.name, "values": "subject contains rye"},
+            {"tool": SEND.name, "containing": {"subject": "rye"}},
+        ),
+        (
+            {"kind": "record_exists", "table": "gmail.sent", "values": "subject = Rye"},
+            {"app": "gmail", "table": "sent", "arguments": {"subject": "Rye"}},
+        ),
+        (
+            {"kind": "record_gone", "table": "gmail.sent", "values": "subject = Rye"},
+            {"app": "gmail", "table": "sent", "arguments": {"subject": "Rye"}},
+        ),
+        ({"kind": "nothing_else_changed", "table": "gmail"}, {"app": "gmail"}),
+        ({"kind": "file_exists", "path": "plan.md"}, {"path": "plan.md"}),
+        ({"kind": "tool_called", "tool": SEND.name, "values": "colour = red"}, "takes no"),
+        ({"kind": "record_exists", "table": "gmail.secrets", "values": "to = a"}, "no records"),
+        ({"kind": "record_exists", "table": "gmail.sent", "values": "colour = red"}, "has no “colour”"),
+        ({"kind": "record_exists", "table": "gmail.sent", "values": ""}, "says nothing"),
+        ({"kind": "nothing_else_changed", "table": "phone"}, "no app"),
+    ],
+)
+def test_a_rule_of_every_kind_is_read_and_names_only_what_there_is(rule, expected, monkeypatch):
+    monkeypatch.setattr("studio.domain.rule_values.record_kinds", lambda: {"gmail": MESSAGES})
+    plain = a_material()
+    material = replace(
+        plain,
+        persona=plain.persona.model_copy(update={"tools": (SEND.name,)}),
+        tools=(SEND,),
+        apps={"gmail": MESSAGES},
+    )
+
+    if isinstance(expected, str):
+        with pytest.raises(UnusableAnswerError, match=expected):
+            read_rule(RuleFields(**rule), material)
+    else:
+        assert read_rule(RuleFields(**rule), material) == ExactCheck(kind=rule["kind"], **expected)
+
+
+def test_a_proposed_item_has_its_rule_unless_that_loses_words_of_it():
+    rule = {"kind": "file_contains", "path": "plan.md", "text": "rye"}
+    items = [
+        {"criterion": "plan.md contains “rye”.", "rule": rule},
+        {"criterion": "plan.md contains “rye” first.", "rule": rule},
+        {"criterion": "The plan is kind.", "rule": None},
+    ]
+
+    rows = read("checklist", {"items": items})
+
+    assert [change.rule.text if change.rule else None for change in rows] == ["rye", None, None]
+    assert "would lose “first”" in rows[1].notes[0]
+    added = apply_changes(a_material().task, accept_all(0, rows)).checklist[-3:]
+    assert [item.grader for item in added] == ["rule", "rubric", "rubric"]
 
 
 def test_translation_must_cover_each_text_exactly_once():

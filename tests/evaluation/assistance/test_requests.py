@@ -21,7 +21,7 @@ from studio.domain.base import Content
 from studio.domain.task import ExpectedArtifact
 from studio.models import Blob
 from studio.tasks.save import save_task
-from tests.evaluation.assistance.builders import I1, I2, NOTES, U1, split_into
+from tests.evaluation.assistance.builders import I1, I2, U1, split_into
 from tests.evaluation.builders import file
 from tests.evaluation.factories import person
 from tests.studio.files.previews.samples import a_png
@@ -102,7 +102,7 @@ def test_attached_reference_is_offered_first_and_used(authoring):
     request = request_of(authoring.work(Proposal.objects.get()), authoring.spec)
 
     options = re.findall(r"<option>([^<]+)</option>", page[page.index("assist-reference") :])
-    assert options[0] == "the reference of out/plan.md" and "notes.md" in options
+    assert options == ["the reference of out/plan.md", "the reference workflow"]  # no input is a result
     assert request.reference_text == content
     assert content in authoring.stub.bodies[-1]["messages"][1]["content"]
 
@@ -116,16 +116,15 @@ def test_reference_without_text_is_rejected_before_the_model_is_called(authoring
     )
     text = reference_text(spec, "the reference of a.png")
 
-    with pytest.raises(AssistanceError, match="text file"):
+    with pytest.raises(AssistanceError, match="Attach a good result"):
         authoring.request("checklist", reference="the reference of a.png", reference_text=text)
     assert authoring.stub.bodies == []
 
 
-@pytest.mark.parametrize(
-    ("reference", "text"), [("notes.md", NOTES), ("pasted text", "Two bakers start at four.\nThe van leaves at six.")]
-)
-def test_scripted_assistant_derives_items_from_a_file_or_pasted_text(scripted_authoring, reference, text):
-    row = scripted_authoring().request("checklist", reference=reference, reference_text=text)
+def test_scripted_assistant_derives_items_from_pasted_text(scripted_authoring):
+    text = "Two bakers start at four.\nThe van leaves at six."
+
+    row = scripted_authoring().request("checklist", reference="pasted text", reference_text=text)
 
     assert (row.state, row.scripted, row.problem) == ("ready", True, "")
     assert row.rows and all(entry["quote"] in text for entry in row.rows)
@@ -185,7 +184,7 @@ def test_a_budget_in_dollars_stops_where_a_call_had_no_price_and_the_page_says_s
     ("kind", "more", "message"),
     [
         ("split", {"uid": U1}, "empty or no longer exists"),
-        ("checklist", {"reference_text": " "}, "Choose a reference or a text file"),
+        ("checklist", {"reference_text": " "}, "Attach a good result"),
         ("rule", {"field": "intents", "uid": U1}, "not available here"),
         ("translate", {"field": "metadata"}, "not available here"),
         ("hack", {}, "not available here"),

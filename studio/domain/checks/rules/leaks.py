@@ -1,6 +1,7 @@
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from studio.domain.checks.opinions import BY_MODEL, Opinion
 from studio.domain.checks.questions import leak_question
@@ -22,6 +23,38 @@ def _degree(leak: Leak | None) -> str:
     return "none" if leak is None else "wholly" if leak.degree == "wholly" and leak.chance >= CERTAIN else "partly"
 
 
+@dataclass(frozen=True)
+class GivenAway:
+    """An intent that the request says: as the words show, or as a model's opinion on record has it against them."""
+
+    number: int
+    """1-based."""
+    leak: Leak | None = None
+    """None: only the opinion says so."""
+    opinion: Opinion | None = None
+    """None: the words alone say so, or it agrees with them."""
+
+    @property
+    def quote(self) -> str:
+        """Words of the request that say it; empty if the model quoted none."""
+        return self.opinion.quote if self.opinion else self.leak.source if self.leak else ""
+
+
+def given_away(task: TaskSpec, opinions: Mapping[str, Opinion]) -> Iterator[GivenAway]:
+    """``opinions`` by the keys of their questions. Blanks of a template are no intents."""
+    topic = topic_of((intent.content for intent in task.intents), task.title)
+    for number, intent in enumerate(task.intents, 1):
+        if UNFILLED.search(intent.content):
+            continue
+        opinion = opinions.get(leak_question(intent.content, task).key) if opinions else None
+        leak = find_leak(intent.content, opening_text(task), topic)
+        if opinion and opinion.degree != _degree(leak):
+            if opinion.degree != "none":
+                yield GivenAway(number, opinion=opinion)
+        elif leak:
+            yield GivenAway(number, leak)
+
+
 def _second_opinion(position: int, intent: str, opinion: Opinion) -> Flaw:
     """A warning at most: it stops nobody."""
     said = f": {quote(opinion.quote, SHORT)}" if opinion.quote else ""
@@ -38,28 +71,20 @@ def _second_opinion(position: int, intent: str, opinion: Opinion) -> Flaw:
 @rule("intent-in-request", "warning", judges_language=True)
 def intent_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What the request says is not hidden: every agent gets credit for it (paper, Table 10)."""
-    topic = topic_of((intent.content for intent in task.intents), task.title)
-    for position, intent in enumerate(task.intents, 1):
-        if UNFILLED.search(intent.content):  # reported by another rule
-            continue
-        opinion = (
-            context.known.opinions.get(leak_question(intent.content, task).key) if context.known.opinions else None
-        )
-        leak = find_leak(intent.content, opening_text(task), topic)
-        if opinion and opinion.degree != _degree(leak):
-            if opinion.degree != "none":
-                yield _second_opinion(position, intent.content, opinion)
-            continue
+    for given in given_away(task, context.known.opinions):
+        leak = given.leak
+        if given.opinion:
+            yield _second_opinion(given.number, task.intents[given.number - 1].content, given.opinion)
         if leak is None:
             continue
-        wholly = leak.degree == "wholly" and leak.chance >= CERTAIN
+        wholly = _degree(leak) == "wholly"
         yield Flaw(
             "intents",
             f"The request says {'this' if wholly else 'part of this'} already: {quote(leak.source, SHORT)}.",
             "Remove it from the request, or remove the intent."
             if wholly
             else "Remove that part from the request, or keep only the unstated part in the intent.",
-            position,
+            given.number,
             passage=leak.passage,
             severity="error" if wholly else "warning",
         )

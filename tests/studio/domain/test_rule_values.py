@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from studio.forms.rule_values import ValuesError, read_values, write_values
+from studio.domain.rule_values import ValuesError, read_values, write_values
 
 
 @pytest.mark.parametrize(

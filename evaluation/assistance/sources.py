@@ -1,0 +1,24 @@
+"""What a proposed intent can be found out from, as authors choose it."""
+
+from __future__ import annotations
+
+from studio.domain.task import Recovery, RecoveryKind, TaskSpec
+from studio.models import Task
+from studio.tasks.checks import placed_tasks
+
+
+def name_of_source(source: Recovery) -> str:
+    return f"{source.kind} {source.ref}".strip()
+
+
+def sources_for(task: Task, spec: TaskSpec) -> dict[str, Recovery]:
+    """By name: asking, the task's files, earlier tasks, and the persona's tools."""
+    earlier = [task_id for task_id, _, position in placed_tasks(task) if position < (task.position or 0)]
+    refs: list[tuple[RecoveryKind, str]] = [
+        ("question", ""),
+        *(("file", file.path) for file in spec.assets),
+        *(("session", task_id) for task_id in earlier),
+        *(("tool", name) for name in task.persona.tools if not spec.tools or name in spec.tools),
+    ]
+    sources = (Recovery(kind=kind, ref=ref) for kind, ref in refs)
+    return {name_of_source(source): source for source in sources}
