@@ -171,7 +171,7 @@ class ChoiceSerializer(serializers.Serializer[Any]):
     """Instead of what is proposed."""
 
     scope = serializers.ChoiceField(["session_local", "persistent"], required=False)
-    source = serializers.CharField(
+    found_in = serializers.CharField(
         required=False, max_length=600, help_text="“question”, “file <path>”, “session <task>” or “tool <name>”."
     )
 
@@ -194,7 +194,10 @@ class AcceptSerializer(RowsSerializer):
         return _by_row(texts)
 
     def validate_choices(self, choices: dict[str, dict[str, Any]]) -> dict[int, IntentChoice]:
-        return {row: IntentChoice(**choice) for row, choice in _by_row(choices).items()}
+        return {
+            row: IntentChoice(choice.get("scope", ""), choice.get("found_in", ""))
+            for row, choice in _by_row(choices).items()
+        }
 
 
 def _by_row(values: Mapping[str, T]) -> dict[int, T]:

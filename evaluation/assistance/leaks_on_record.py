@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.opinions import opinions_of, store_opinions
-from evaluation.assistance.proposals import ProposedChange
+from evaluation.assistance.proposals import Degree, ProposedChange
 from evaluation.models import AssistantModel, Proposal
 from studio.domain.checks.opinions import Opinion
 from studio.domain.checks.questions import is_written, leak_question
@@ -27,10 +28,14 @@ def said_of_leaks(
     opinions = opinions_of(assistant.benchmark_id, endpoint.pk, questions)
     if any(question.key not in opinions for question in questions):
         return None
+    said = [
+        (intent, opinion.quote, cast(Degree, opinion.degree))
+        for intent, opinion in zip(intents, (opinions[question.key] for question in questions), strict=True)
+        if opinion.degree in ("partly", "wholly")
+    ]
     return tuple(
-        ProposedChange(field="intents", uid=intent.uid, text=intent.content, quote=said.quote, degree=said.degree)
-        for intent, said in zip(intents, (opinions[question.key] for question in questions), strict=True)
-        if said.degree in ("partly", "wholly")
+        ProposedChange(field="intents", uid=intent.uid, text=intent.content, quote=quote, degree=degree)
+        for intent, quote, degree in said
     )
 
 

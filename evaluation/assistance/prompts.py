@@ -245,7 +245,7 @@ def _truncate(text: str, limit: int) -> tuple[str, bool]:
 def _earlier(material: Material) -> list[str]:
     """In order; where there are too many, the earliest with their titles only."""
     remaining, shown = ALL_CHARACTERS, []
-    for task_id, task in reversed(material.earlier.items()):
+    for task_id, task in reversed(list(material.earlier.items())):
         lines = [_element("title", task.title)]
         details = [
             _element("request", task.initial_request),

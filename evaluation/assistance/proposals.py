@@ -13,6 +13,8 @@ from evaluation.assistance.kinds import ROW_FIELDS
 from studio.domain.base import Spec
 from studio.domain.task import ChecklistItem, Dependency, ExactCheck, HiddenIntent, Recovery, Scope, TaskSpec
 
+Degree = Literal["", "wholly", "partly"]
+
 
 class ProposedChange(Spec):
     """One row of a Proposal."""
@@ -32,7 +34,7 @@ class ProposedChange(Spec):
     follows_from: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
     rule: ExactCheck | None = None
-    degree: Literal["", "wholly", "partly"] = ""
+    degree: Degree = ""
     """How far the request gives an intent away."""
     notes: tuple[str, ...] = Field(default=(), validation_alias=AliasChoices("notes", "remarks"))
     """Warnings of the studio, such as lost numbers; older proposals are stored with ``remarks``."""

@@ -103,7 +103,7 @@ def _dismissed(task: Task, request: ProposalRequest) -> list[str]:
         task=task, kind=request.kind, field=request.field, item=request.uid or None, decisions__accepted=False
     )
     rows = same.order_by("-pk", "decisions__row").values_list("rows", "decisions__row")[:MAX_DISMISSED]
-    return [ProposedChange.model_validate(changes[row]).text for changes, row in rows]
+    return [ProposedChange.model_validate(changes[row]).text for changes, row in rows if changes]
 
 
 def reference_text(spec: TaskSpec, reference: str, pasted: str = "") -> str:
