@@ -1,12 +1,19 @@
 -- Invariants that constraints cannot express.
 
 -- Who wrote what a task takes from its persona (studio.domain.content), since as many others as the benchmark asks for
--- approved it, with any task. What was written elsewhere or earlier and brought back is still theirs.
+-- approved it, with any task, or took it away. What was written elsewhere or earlier and brought back is still theirs.
 CREATE FUNCTION authors_of_parts(asked_task bigint) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
   WITH parts AS (
     SELECT t.persona_id, part.key AS name, part.value AS sha256
       FROM studio_task t, jsonb_each_text(t.parts) part
      WHERE t.id = asked_task AND part.key <> 'task' AND part.key NOT LIKE 'earlier:%'
+     UNION  -- what was approved with it and is gone
+    SELECT t.persona_id, part.key, ''
+      FROM studio_task t
+      JOIN studio_revision w ON w.task_id = t.id
+      JOIN studio_review v ON v.revision_id = w.id AND v.content = t.approved_content,
+           jsonb_each_text(v.parts) part
+     WHERE t.id = asked_task AND part.key <> 'task' AND part.key NOT LIKE 'earlier:%' AND NOT t.parts ? part.key
   ), changes AS (
     SELECT parts.name, r.persona_id, r.number, r.created_by_id, r.changed ->> parts.name AS sha256
       FROM parts JOIN studio_personarevision r ON r.persona_id = parts.persona_id AND r.changed ? parts.name

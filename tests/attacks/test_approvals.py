@@ -14,6 +14,11 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 from django.test import Client
 
+from evaluation.assistance.decisions import accept_proposal
+from evaluation.assistance.proposals import ProposedChange
+from evaluation.models import Proposal
+from evaluation.rehearsals.extract import extract_row
+from evaluation.rehearsals.lifecycle import start_rehearsal
 from evaluation.releases.readiness import release_blockers
 from studio.domain.task import Dependency
 from studio.domain.web_pages import WebPage
@@ -21,12 +26,17 @@ from studio.drafts.authors import authors_of
 from studio.drafts.load import load_episode, load_task
 from studio.imports.importer import import_files
 from studio.models import Notification, Role, Task, TaskState, User
-from studio.personas.app_data import APP_DATA, AppText
-from studio.personas.files import PROFILE, delete_file, save_file, stored_file
-from studio.personas.scripts import SCRIPTS, ScriptText, create_script
-from studio.personas.skills import SKILLS, SkillText
-from studio.personas.web_pages import WEB_PAGES
+from studio.personas.app_data import APP_DATA, AppData, AppText
+from studio.personas.files import PROFILE, FileKind, Profile, delete_file, save_file, stored_file
+from studio.personas.scripts import SCRIPTS, Scripts, ScriptText, create_script
+from studio.personas.skills import SKILLS, Skills, SkillText
+from studio.personas.tool_servers import ServerText, ToolServers
+from studio.personas.web_pages import WEB_PAGES, WebPages
+from studio.review.bulk import apply as apply_bulk
 from studio.review.checklist import QUESTIONS
+from studio.review.comments import add_comment
+from studio.review.suggestions import apply as apply_suggestions
+from studio.review.suggestions import apply_resolved
 from studio.review.workflow import approve, request_changes
 from studio.tasks.build_on import build_on
 from studio.tasks.copy_tasks import copy_tasks
@@ -34,6 +44,7 @@ from studio.tasks.create import start_task
 from studio.tasks.save import restore_version, save_task
 from studio.tasks.transitions import WorkflowError, submit
 from tests.drafts import benchmark_files, save_order
+from tests.evaluation.builders import endpoint
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 from tests.shared_rows import fresh
 
@@ -261,8 +272,83 @@ def earlier_restored(desk: Desk) -> Task:
     return desk.task
 
 
+def renamed(desk: Desk) -> Task:
+    desk.edit(desk.task, desk.writer, task_id="loaves")
+    return desk.task
+
+
+def changed_in_bulk(desk: Desk) -> Task:
+    desk.persona_edit(desk.carrier, tools=("show_note",))
+    apply_bulk(desk.benchmark, {desk.task.pk: None}, "tools", "show_note", by=desk.writer)
+    return desk.task
+
+
+def put_by_a_program(desk: Desk) -> Task:
+    client = Client()
+    client.force_login(desk.writer)
+    spec = load_task(desk.task).to_json() | {"initial_request": "Make the plan, please."}
+    address = f"/api/benchmarks/{desk.benchmark.slug}/personas/baker/tasks/{desk.task.pk}/"
+    data = {"spec": spec, "version": fresh_task(desk.task).version}
+    assert client.put(address, data, content_type="application/json").status_code == 200
+    return desk.task
+
+
+def suggested(desk: Desk) -> Task:
+    row = add_comment(desk.task.pk, by=desk.writer, field="initial_request", suggestion="Make the plan, please.")
+    assert apply_suggestions(desk.task.pk, [row.pk], by=desk.carrier).revision
+    return desk.task
+
+
+def suggested_and_merged(desk: Desk) -> Task:
+    row = add_comment(desk.task.pk, by=desk.writer, field="initial_request", suggestion="Make the plan, please.")
+    version = fresh_task(desk.task).version
+    apply_resolved(desk.task.pk, row.pk, "Make the plan, please.", by=desk.carrier, version=version)
+    return desk.task
+
+
+def proposal_accepted(desk: Desk) -> Task:
+    """A model's, by the writer, who may edit it first."""
+    row = Proposal.objects.create(
+        task=desk.task,
+        revision=desk.task.revisions.get(number=fresh_task(desk.task).version),
+        kind="reword",
+        field="initial_request",
+        endpoint=endpoint("scripted-helpful"),
+        request_hash="0" * 64,
+        requested_by=desk.carrier,
+        state="ready",
+        rows=[ProposedChange(field="initial_request", text="Make the plan, please.").model_dump(mode="json")],
+    )
+    accept_proposal(row.pk, by=desk.writer)
+    return desk.task
+
+
+def taken_from_a_rehearsal(desk: Desk) -> Task:
+    judge = endpoint("scripted-judge")
+    row = start_rehearsal(fresh_task(desk.task), by=desk.writer, seat="agent", judge=judge)
+    extract_row(row, "intent", "The rye goes in first.", by=desk.writer)
+    return desk.task
+
+
+def server_edited(desk: Desk) -> Task:
+    text = ServerText(name="sky", command=("python", "-m", "sky"))
+    save_file(ToolServers(text.server()), desk.persona, "", text, by=desk.writer)
+    return desk.task
+
+
+def skill_deleted(desk: Desk) -> Task:
+    """Nobody's text is there afterwards, but what the agent reads is what the writer left."""
+    for name in ("baking", "accounts"):
+        write_skill(desk, name, desk.carrier)
+    desk.approve()
+    delete_file(SKILLS, desk.persona, "baking", by=desk.writer)
+    desk.edit(desk.task, desk.carrier, initial_request="Plan it again.")
+    return desk.task
+
+
 WAYS = [
-    *(copied, moved, started, edited, restored, built_on, imported),
+    *(copied, moved, started, edited, restored, built_on, imported, renamed, changed_in_bulk, put_by_a_program),
+    *(suggested, suggested_and_merged, proposal_accepted, taken_from_a_rehearsal, server_edited, skill_deleted),
     *(script_created, script_changed, script_restored, script_brought, skill_written, profile_written),
     *(app_data_written, tools_bound, persona_imported, profile_restored, tools_restored),
     *(web_page_written, server_written, earlier_written, earlier_restored),
@@ -362,52 +448,97 @@ def test_writer_is_known_again_in_an_import_without_its_request(desk: Desk) -> N
     assert desk.writer.pk in authors_of(task.revisions.get())
 
 
-SAVES = {"save_task", "save_tasks", "save_locked", "save_personas", "save_rebased"}
-KNOWN = {
-    "studio/tasks/save.py": {edited, restored, earlier_written, earlier_restored},
-    "studio/tasks/create.py": {started},
-    "studio/tasks/copy_tasks.py": {copied, moved},
-    "studio/tasks/build_on.py": {built_on},
-    "studio/imports/store.py": {imported, persona_imported},
-    "studio/personas/scripts.py": {script_created, script_brought},
-    "studio/personas/files.py": {
-        script_changed,
-        script_restored,
-        skill_written,
-        app_data_written,
-        profile_written,
-        profile_restored,
-        web_page_written,
-        server_written,
-        tools_bound,
-        tools_restored,
-    },
-    "studio/api/tasks.py": {edited},
-    "studio/review/bulk.py": {edited},
-    "studio/review/suggestions.py": {edited},
+SAVES = {
+    *("save_task", "save_tasks", "save_locked", "save_personas", "save_rebased"),
+    *("save_file", "delete_file", "apply_change", "create_script"),
 }
-"""Modules that save what is run, and the ways above that go through them."""
-NOBODYS_TEXT = {
-    "studio/episodes/moves.py": "moves tasks within an episode",
-    "studio/personas/create.py": "an empty persona",
-    "evaluation/assistance/decisions.py": "the person who accepts a proposal of a model",
-    "evaluation/rehearsals/extract.py": "the person who rehearses",
-    "evaluation/releases/sample.py": "the sample",
+OPERATIONS: dict[str, set[Callable[[Desk], Task]] | str] = {
+    "studio/tasks/save.py: store": {suggested, proposal_accepted},
+    "studio/tasks/save.py: save_task": {edited, earlier_written},
+    "studio/tasks/save.py: save_locked": {edited},
+    "studio/tasks/save.py: restore_version": {restored, earlier_restored},
+    "studio/tasks/save.py: _rename": {renamed},
+    "studio/tasks/create.py: create_task": {started},
+    "studio/tasks/copy_tasks.py: copy_tasks": {copied, moved},
+    "studio/tasks/copy_tasks.py: _retire": {moved},
+    "studio/tasks/build_on.py: build_on": {built_on},
+    "studio/imports/store.py: run": {persona_imported},
+    "studio/imports/store.py: _save_tasks": {imported},
+    "studio/personas/scripts.py: create_script": {script_created, script_brought},
+    "studio/personas/files.py: store": {script_changed, skill_written},
+    "studio/personas/files.py: save_file": {script_changed, skill_written},
+    "studio/personas/files.py: delete_file": {skill_deleted},
+    "studio/personas/files.py: apply_change": {script_changed, skill_deleted},
+    "studio/personas/app_data.py: save_apps": {app_data_written},
+    "studio/views/personas/files.py: delete": {skill_deleted},
+    "studio/views/personas/scripts.py: create": {script_created},
+    "studio/views/personas/scripts.py: restore": {script_restored},
+    "studio/api/tasks.py: put": {put_by_a_program},
+    "studio/review/bulk.py: _rewrite": {changed_in_bulk},
+    "studio/review/suggestions.py: _save": {suggested, suggested_and_merged},
+    "evaluation/assistance/decisions.py: accept_proposal": {proposal_accepted},
+    "evaluation/rehearsals/extract.py: extract_row": {taken_from_a_rehearsal},
+    "studio/episodes/moves.py: _save": "moves tasks within an episode",
+    "studio/personas/create.py: create_persona": "an empty persona",
+    "evaluation/releases/sample.py: _leave_work": "the sample",
+    "evaluation/releases/sample.py: _release_twice": "the sample",
 }
+"""Whatever saves what is run, by module and function, and the ways above that go through it, or why none does."""
+KINDS: dict[type[FileKind[Any]], set[Callable[[Desk], Task]]] = {
+    Profile: {profile_written, profile_restored, tools_bound, tools_restored},
+    Scripts: {script_changed, script_restored},
+    Skills: {skill_written, skill_deleted},
+    AppData: {app_data_written},
+    WebPages: {web_page_written},
+    ToolServers: {server_edited},
+}
+"""What of a persona is saved by itself."""
 
 
-def test_every_module_that_saves_what_is_run_is_among_the_ways_above() -> None:
-    saving = {
+def operations() -> set[str]:
+    found = set()
+    for path in (path for room in ("studio", "evaluation", "annotations") for path in (ROOT / room).rglob("*.py")):
+        here = path.relative_to(ROOT).as_posix()
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        known = {
+            name.name
+            for node in nodes
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("studio.")
+            for name in node.names
+        }
+        known |= {node.name for node in nodes if isinstance(node, ast.FunctionDef) and here.startswith("studio/")}
+        for function in (node for node in nodes if isinstance(node, ast.FunctionDef)):
+            called = {
+                node.func.id
+                for node in ast.walk(function)
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            }
+            found |= {f"{here}: {function.name}"} if called & known & SAVES else set()
+    return found
+
+
+def test_every_operation_that_saves_what_is_run_is_among_the_ways_above() -> None:
+    assert sorted(operations() ^ OPERATIONS.keys()) == []
+    assert set(FileKind.__subclasses__()) == KINDS.keys()
+    ways = [row for row in (*OPERATIONS.values(), *KINDS.values()) if not isinstance(row, str)]
+    assert set().union(*ways) <= set(WAYS)
+
+
+VERSION_MADE = re.compile(
+    r"(?<!\w)(?:Persona)?Revision(?:\.objects\.(?:create|bulk_create|get_or_create))?\(|revisions\.create\("
+)
+
+
+def test_nothing_else_makes_a_version() -> None:
+    """Of a task or a persona: then it would be no operation that the test above knows."""
+    made = {
         path.relative_to(ROOT).as_posix()
         for room in ("studio", "evaluation", "annotations")
         for path in (ROOT / room).rglob("*.py")
-        if any(
-            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SAVES
-            for node in ast.walk(ast.parse(path.read_text()))
-        )
+        if VERSION_MADE.search(path.read_text())
     }
 
-    assert saving - KNOWN.keys() - NOBODYS_TEXT.keys() == set()
+    assert made == {"studio/drafts/save_tasks.py", "studio/drafts/save_personas.py", "studio/models/versions.py"}
 
 
 def change_script(desk: Desk) -> None:
