@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Protocol
@@ -113,11 +113,14 @@ class Endpoint:
     scripted: bool = False
     policy: Policy = field(default_factory=Policy)
     learned: Learned = field(default_factory=Learned, compare=False)
+    answer: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = field(default=None, repr=False)
+    """Another way to the model than its address: gives a chat completion for the request of one. Raises
+    InfrastructureError, and is not asked again then."""
 
     def __post_init__(self) -> None:
         if self.key_env and not re.fullmatch(KEY_VARIABLE, self.key_env):
             raise ValueError(f"The key's variable must be in capitals and end in API_KEY, not {self.key_env!r}.")
-        if self.base_url != SCRIPTED and (problem := url_problem(self.base_url)):
+        if self.base_url != SCRIPTED and self.answer is None and (problem := url_problem(self.base_url)):
             raise ValueError(f"The address of {self.name} {problem}")
         if problem := problem_of_parameters(self.params):
             raise ValueError(f"The parameters of {self.name} {problem}")

@@ -56,6 +56,8 @@ def send_request(endpoint: Endpoint, body: Json, lane: Lane, after_waiting: Call
     """Waits in its lane for what the endpoint allows at once. Raises EndpointError, whose message contains no key and
     whose context no request, and what ``after_waiting`` raises.
     """
+    if endpoint.answer is not None:
+        return dict(endpoint.answer(body))
     limits = endpoint.limits
     failure: EndpointError
     try:

@@ -79,38 +79,47 @@ class Players:
 
 def play(players: Players, jobs: int) -> dict[str, str]:
     """What stands still, by folder of its session, and why. Anything that is there is gone on with."""
-    chains: dict[tuple[str, int, int], list[PlannedSession]] = defaultdict(list)
-    for planned in players.results.plan:
-        chains[planned.persona, planned.run, planned.chain].append(planned)
     stopped: dict[str, str] = {}
     write_stopped(players.results.folder, stopped)
     with ThreadPoolExecutor(jobs, thread_name_prefix="session") as pool:
-        for failures in pool.map(lambda chain: _Chain(players, chain).play(), chains.values()):
+        for failures in pool.map(Chain.play, chains_of(players)):
             stopped |= failures
     write_stopped(players.results.folder, stopped)
     return stopped
 
 
-class _Chain:
+def chains_of(players: Players) -> list[Chain]:
+    chains: dict[tuple[str, int, int], list[PlannedSession]] = defaultdict(list)
+    for planned in players.results.plan:
+        chains[planned.persona, planned.run, planned.chain].append(planned)
+    return [Chain(players, sessions) for sessions in chains.values()]
+
+
+class Chain:
     """Sessions that share a workspace."""
 
     def __init__(self, players: Players, sessions: Sequence[PlannedSession]) -> None:
+        self.sessions = sessions
         self._players = players
-        self._sessions = sessions
+        self._found = Found()
+        self._ended: list[tuple[PlannedSession, Found]] = []
 
     def play(self) -> dict[str, str]:
         """Why it stands still, by the folder of the session that does."""
-        found = Found()
-        ended: list[tuple[PlannedSession, Found]] = []
-        for planned in self._sessions:
-            before = found
-            left, problem = self._patiently(planned, before)
-            if left is None:
-                self._players.purse.watcher.played(planned, "stopped", problem)
+        for planned in self.sessions:
+            if problem := self.play_next(planned):
                 return {planned.folder: problem}
-            ended.append((planned, before))
-            found = left
-        return self._grade_at_the_end(ended, found)
+        return self._grade_at_the_end(self._ended, self._found)
+
+    def play_next(self, planned: PlannedSession) -> str:
+        """The session after those that were played; why it stands still."""
+        left, problem = self._patiently(planned, self._found)
+        if left is None:
+            self._players.purse.watcher.played(planned, "stopped", problem)
+            return problem
+        self._ended.append((planned, self._found))
+        self._found = left
+        return ""
 
     def _grade_at_the_end(self, ended: Sequence[tuple[PlannedSession, Found]], final: Found) -> dict[str, str]:
         """compat looks at the files as they are when all conversations are over."""

@@ -213,14 +213,20 @@ def plan(pack: Pack, seats: Seats, options: RunOptions) -> PlannedRun:
 
 def start(planned: PlannedRun, folder: Path, jobs: int, watcher: Watcher, patience: Patience | None = None) -> Results:
     """Play what is not played yet. Raises PibenchError."""
-    register_confinement(Confinement(may_read_documents, read_document))
     with held(folder):
-        results = write_results(folder, planned.document, planned.tasks)
-        keep_contents(folder / FILES, planned.pack.contents)  # for sessions to find
-        used = sum((session.spent for session in results.sessions), start=Spent())
-        purse = SharedPurse(validate_budgets(planned.options.budgets), watcher, used)
-        play(Players(results, planned.plans(), purse, patience or Patience()), jobs)
-        return Results(folder, results.run, results.tasks)
+        players = gather(planned, folder, watcher, patience)
+        play(players, jobs)
+        return Results(folder, players.results.run, players.results.tasks)
+
+
+def gather(planned: PlannedRun, folder: Path, watcher: Watcher, patience: Patience | None = None) -> Players:
+    """All that its sessions are played with. Raises PibenchError if the folder has results of another run."""
+    register_confinement(Confinement(may_read_documents, read_document))
+    results = write_results(folder, planned.document, planned.tasks)
+    keep_contents(folder / FILES, planned.pack.contents)  # for sessions to find
+    used = sum((session.spent for session in results.sessions), start=Spent())
+    purse = SharedPurse(validate_budgets(planned.options.budgets), watcher, used)
+    return Players(results, planned.plans(), purse, patience or Patience())
 
 
 def _splits_of(tasks: Sequence[KnownTask]) -> dict[str, int]:

