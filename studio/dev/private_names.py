@@ -13,7 +13,7 @@ import django
 
 from studio.local.paths import CHECKOUT
 
-PACKAGES = ("studio", "annotations", "evaluation", "pi_bench_studio")
+PACKAGES = ("studio", "annotations", "evaluation")
 DOCUMENTED = {
     *("_meta", "_default_manager"),  # Django's reference describes them
     *("_asdict", "_replace", "_fields"),  # of named tuples
