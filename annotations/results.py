@@ -139,7 +139,7 @@ class AuditSummary:
     agreement: tuple[AgreementRow, ...]
     """By kind of question; without those that nobody answered twice."""
     sources: tuple[SourceRow, ...]
-    """Table 6. Of whole sessions, models answer what judges are asked, given what these were shown."""
+    """Table 6."""
     errors: tuple[JudgeErrors, ...]
     """By axis, and of all."""
     statuses: tuple[tuple[str, tuple[int, ...]], ...]

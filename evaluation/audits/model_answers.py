@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import QuerySet, Sum
 
 from annotations.decided import model_answers
 from annotations.models import Answer, AuditCampaign, Packet
@@ -69,8 +69,6 @@ def keep_answers(judging: Judging) -> None:
     """Those to what a judging of an audit was asked, once every sample has decided it. Call in the transaction that
     ends the judging, with its round locked."""
     judging_round = _round_of(judging)
-    packets = _packets(judging_round)
-    found = _to_questions(judging, packets) if judging.asked is not None else _to_sessions(judging, packets)
     Answer.sealed.bulk_create(
         (
             Answer(
@@ -81,7 +79,7 @@ def keep_answers(judging: Judging) -> None:
                 number=judging_round.pk,
                 value=value,
             )
-            for packet, key, value in found
+            for packet, key, value in _to_questions(judging, _packets(judging_round))
         ),
         ignore_conflicts=True,
     )
@@ -89,7 +87,7 @@ def keep_answers(judging: Judging) -> None:
 
 def record_of(judging_round: JudgingRound, question: AskedQuestion) -> str:
     """All that the packet shows people who are asked what is so in truth, escaped."""
-    packet = _packets(judging_round).get(source=question.packet, first__isnull=False)
+    packet = _packets(judging_round).get(source=question.packet, truth=True)
     content = PacketContent.model_validate(packet.content)
     parts = (
         f'<{part.role} label="{escape_attribute(part.label)}">\n{escape(part.text)}\n</{part.role}>'
@@ -107,40 +105,36 @@ def _round_of(judging: Judging) -> JudgingRound:
     return judging.round
 
 
-def _to_sessions(judging: Judging, packets: QuerySet[Packet]) -> Iterator[tuple[Packet, str, str]]:
-    """What is planted in them is asked apart."""
-    packets, source = packets.filter(first=None), f"{SESSION}{judging.session_id}"
-    answers = answers_of_round(_round_of(judging), judging.session_id).get(source, {})
-    for packet in packets.filter(Q(source=source) | Q(origin=source)) if answers else ():
-        for question in packet.content["questions"]:
-            if packet.control or question["key"] not in packet.known:
-                yield packet, question["key"], answers.get(question["key"], "")
-
-
 def _to_questions(judging: Judging, packets: QuerySet[Packet]) -> Iterator[tuple[Packet, str, str]]:
     asked = asked_in(judging)
-    second = any(question.in_truth for question in asked)
-    by_source = {packet.source: packet for packet in packets.filter(first__isnull=not second)}
+    by_source = {packet.source: packet for packet in packets.filter(truth=any(question.in_truth for question in asked))}
     same = Judging.objects.filter(round=judging.round, session=judging.session, scoring=judging.scoring)
+    found: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for question in asked:
         kind, turn, index = question.place
         rows = Verdict.objects.filter(judging__in=same, kind=kind, turn=turn, index=index)
         samples = list(rows.values_list("met", flat=True))
         if len(samples) == _round_of(judging).samples:
-            key = question.planted_key if question.packet.startswith(SESSION) else DECISION
-            yield by_source[question.packet], key, _majority(samples)
+            found[question.packet, question.key or DECISION][kind] = _majority(samples)
+    for (source, key), answers in found.items():
+        yield by_source[source], key, _status(answers) if key.startswith("intent-") else next(iter(answers.values()))
+
+
+def _status(answers: Mapping[str, str]) -> str:
+    """Of an intent, from whether it was met and whether it was asked for, before the user said it."""
+    met, asked = answers.get(Verdict.Kind.SATISFACTION, ""), answers.get(Verdict.Kind.FOLLOW_UP, "")
+    if met != NO:
+        return "completed" if met else ""
+    return {YES: "inferred", NO: "provided"}.get(asked, "")
 
 
 def _audited(campaign: AuditCampaign, pilot: Pilot) -> JudgingRound:
     return audited_round(campaign, pilot) or scoring_choice(pilot).round
 
 
-def answers_of_round(judging_round: JudgingRound, session: int | None = None) -> dict[str, dict[str, str]]:
-    """By source of the session, by key of the question: of sessions that are judged in full. ``session``: the key of
-    the only one wanted."""
+def answers_of_round(judging_round: JudgingRound) -> dict[str, dict[str, str]]:
+    """By source of the session, by key of the question: of sessions that are judged in full."""
     judgings = Judging.objects.filter(round=judging_round, asked__isnull=True)
-    if session is not None:
-        judgings = judgings.filter(session=session)
     unfinished = judgings.exclude(state=Judging.State.FINISHED)
     rows = Session.objects.filter(pk__in=judgings.values("session")).exclude(pk__in=unfinished.values("session"))
     sessions = list(rows.select_related("revision"))

@@ -1,7 +1,10 @@
-"""Single decisions of a stored session, judged again: what an audit drew, each asked alone, as people are asked it."""
+"""Decisions of a stored session, judged again as people are asked them in an audit: single ones alone, those of a whole
+session together.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
@@ -18,7 +21,7 @@ from evaluation.protocol.versions import ProtocolName
 from studio.domain.task import TaskSpec
 
 ONLY = 1
-"""Index of the only question in a prompt: where it stands in its task is not to be seen."""
+"""Index of the first or only question in a prompt: where it stands in its task is not to be seen."""
 PLANTED_FROM = 20_000
 """Planted questions are decided with indexes above this, which no item of a task has."""
 
@@ -34,16 +37,23 @@ class AskedQuestion:
     text: str
     """The intent or criterion."""
     in_truth: bool = False
-    """Whether it is asked with the whole record, after what its judge was shown."""
+    """Whether it is asked with the whole record that the packet shows."""
+    key: str = ""
+    """Of the question in the packet of a whole session; empty: it is asked as of its turn. The status of an intent is
+    two questions."""
 
     @property
     def place(self) -> tuple[str, int, int]:
         return self.kind, self.turn, self.index
 
-    @property
-    def planted_key(self) -> str:
-        """Of a question that is planted in a session: its key there."""
-        return f"item-{self.index - PLANTED_FROM}"
+
+def asked_together(questions: Iterable[AskedQuestion]) -> list[list[AskedQuestion]]:
+    """By prompt. What is asked twice is there once."""
+    found: dict[tuple[str, ...], dict[tuple[str, int, int], AskedQuestion]] = defaultdict(dict)
+    for question in {each.place: each for each in questions}.values():
+        prompt = (question.packet, question.kind) if question.key else ("", *map(str, question.place))
+        found[prompt][question.place] = question
+    return [list(rows.values()) for rows in found.values()]
 
 
 def decide_questions(
@@ -74,11 +84,15 @@ def decide_in_truth(
     questions: Iterable[AskedQuestion], record: Callable[[AskedQuestion], str], ask: Ask
 ) -> Iterator[list[Decided]]:
     """``record``: all that the packet shows, rendered and escaped. Raises InfrastructureError."""
-    for question in questions:
-        name = cast(PromptName, question.kind)
-        prompt = in_truth(name, record(question), question.turn, (ONLY, question.text))
-        [decision], call = ask("checklist_strict" if name == "checklist" else name, question.turn, prompt)
-        yield [judged(question.place, decision, call, label=question.text)]
+    for together in asked_together(questions):
+        first, texts = together[0], list(enumerate((each.text for each in together), start=ONLY))
+        name = cast(PromptName, first.kind)
+        prompt = in_truth(name, record(first), None if first.key else first.turn, texts)
+        decisions, call = ask("checklist_strict" if name == "checklist" else name, first.turn, prompt)
+        yield [
+            judged(each.place, decision, call, label=each.text)
+            for each, decision in zip(together, decisions, strict=True)
+        ]
 
 
 def _ask_intent(judge: ModelIntentJudge, task: TaskSpec, question: AskedQuestion, turn: TurnEvidence) -> Answer:

@@ -93,7 +93,7 @@ def judge_of(judging: Judging) -> ModelEndpoint:
 
 
 def asked_in(judging: Judging) -> list[AskedQuestion]:
-    """The single decisions that an audit drew."""
+    """What an audit asks."""
     return [AskedQuestion(**row) for row in judging.asked or ()]
 
 

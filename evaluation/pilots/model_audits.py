@@ -1,11 +1,11 @@
-"""Audits by models: any endpoint judges the sessions of an audit again, as often as wanted, with the prompts that the
-audited judge was asked with. Of an audit of single decisions it is asked these alone.
+"""Audits by models: any endpoint answers what people are asked in an audit, as often as wanted. Single decisions it is
+asked with the prompts that the audited judge was asked with; what people answer in truth, with the record they read.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -33,6 +33,9 @@ from evaluation.store.frozen import task_of
 from studio.domain.options import Options, OptionsError
 from studio.models import User
 
+INTENT_KINDS = (Verdict.Kind.SATISFACTION, Verdict.Kind.FOLLOW_UP)
+"""Questions that the status of an intent is told from."""
+
 
 @dataclass(frozen=True)
 class ModelAuditPlan:
@@ -40,7 +43,7 @@ class ModelAuditPlan:
     packets: int
     """That the model judges."""
     plans: tuple[RejudgingPlan, ...]
-    """One for each pilot, another for what is planted in its sessions, and one for what is asked again in truth."""
+    """One for each pilot, and one for what is asked in truth."""
 
     @property
     def calls(self) -> int:
@@ -81,11 +84,10 @@ def plan_model_audit(campaign: AuditCampaign, options: ModelAuditOptions) -> Mod
     """Control items are asked as well, and nothing tells the model which these are. Raises OptionsError."""
     find_model(campaign.benchmark, options.model, "model")
     whole = campaign.unit == AuditCampaign.Unit.SESSION
-    sessions = _audited_sessions(campaign) if whole else {}
-    asked = _planted_questions(sessions) if whole else _drawn_decisions(campaign)
-    again = {} if whole else _drawn_decisions(campaign, in_truth=True)
+    asked = {} if whole else _drawn_decisions(campaign)
+    in_truth = _session_questions(campaign) if whole else _drawn_decisions(campaign, in_truth=True)
     by_pilot: dict[Pilot, set[int]] = defaultdict(set)
-    wanted = sessions.keys() | {session for session, _ in asked}
+    wanted = {session for session, _ in (*asked, *in_truth)}
     for session in Session.objects.filter(pk__in=wanted).prefetch_related("run__pilot").order_by("pk"):
         by_pilot[session.pilot].add(session.pk)
     if not by_pilot:
@@ -94,51 +96,47 @@ def plan_model_audit(campaign: AuditCampaign, options: ModelAuditOptions) -> Mod
     for pilot, keys in by_pilot.items():
         judging = RejudgingOptions(judge=options.model, samples=options.samples, sessions=sorted(keys))
         audit = Audited(audit_name(campaign), audited_round(campaign, pilot) or scoring_choice(pilot).round)
-        own, second = ({place: rows for place, rows in of.items() if place[0] in keys} for of in (asked, again))
-        for questions in ({}, own) if whole and own else (own,):
-            plans.append(plan_rejudging(pilot, judging, replace(audit, asked=questions)))
-        if second:
-            plans.append(plan_rejudging(pilot, judging, replace(audit, asked=second, in_truth=True)))
-    packets = sum(map(len, sessions.values() if whole else (*asked.values(), *again.values())))
-    return ModelAuditPlan(campaign, packets, tuple(plans))
+        for questions, truth in ((asked, False), (in_truth, True)):
+            if own := {place: rows for place, rows in questions.items() if place[0] in keys}:
+                plans.append(plan_rejudging(pilot, judging, replace(audit, asked=own, in_truth=truth)))
+    packets = {(row.packet, row.in_truth) for rows in (*asked.values(), *in_truth.values()) for row in rows}
+    return ModelAuditPlan(campaign, len(packets), tuple(plans))
 
 
 def start_model_audit(plan: ModelAuditPlan, *, by: User | None) -> list[JudgingRound]:
     return [start_rejudging(each, by=by) for each in plan.plans]
 
 
-def _audited_sessions(campaign: AuditCampaign) -> dict[int, list[Packet]]:
-    """Packets by session. What a gold item was drawn from can be a session of another pilot."""
-    found: dict[int, list[Packet]] = defaultdict(list)
+def _session_questions(campaign: AuditCampaign) -> Asked:
+    """All that people are asked of sessions. What a gold item was drawn from can be a session of another pilot."""
+    packets: dict[int, list[Packet]] = defaultdict(list)
     for packet in campaign.packets.filter(kind="session"):
         source = packet.origin or packet.source
         if source.startswith(SESSION):
-            found[int(source.removeprefix(SESSION))].append(packet)
-    there = set(Session.objects.filter(pk__in=found).values_list("pk", flat=True))
-    return {session: packets for session, packets in found.items() if session in there}
-
-
-def _planted_questions(sessions: Mapping[int, Sequence[Packet]]) -> Asked:
-    """Of the last turn, before which all is in view that people see."""
-    last = dict(Session.objects.filter(pk__in=sessions, turn_count__gt=0).values_list("pk", "turn_count"))
+            packets[int(source.removeprefix(SESSION))].append(packet)
     asked: dict[tuple[int, str], list[AskedQuestion]] = defaultdict(list)
-    for session, packets in sessions.items():
-        for packet in packets:
-            planted = (
-                [] if packet.control else [row for row in packet.content["questions"] if row["key"] in packet.known]
-            )
-            for question in planted if session in last else ():
-                number = int(question["key"].rpartition("-")[2])
-                asked[session, str(ScoringMode.STRICT)].append(
-                    AskedQuestion(
-                        packet=packet.source,
-                        kind=Verdict.Kind.CHECKLIST,
-                        turn=last[session],
-                        index=PLANTED_FROM + number,
-                        text=question["subject"],
-                    )
-                )
+    for pk, turns in Session.objects.filter(pk__in=packets, turn_count__gt=0).values_list("pk", "turn_count"):
+        for packet in packets[pk]:
+            for question in packet.content["questions"]:
+                status = question["kind"] == "status"
+                for kind in INTENT_KINDS if status else (Verdict.Kind.CHECKLIST,):
+                    scoring = "" if status else str(ScoringMode.STRICT)
+                    asked[pk, scoring].append(_of_session(packet, question, kind, turns))
     return asked
+
+
+def _of_session(packet: Packet, question: Mapping[str, str], kind: str, turn: int) -> AskedQuestion:
+    index = int(question["key"].rpartition("-")[2])
+    planted = question["key"] in packet.known and not packet.control
+    return AskedQuestion(
+        packet=packet.source,
+        kind=kind,
+        turn=turn,
+        index=PLANTED_FROM + index if planted else index,
+        text=question["subject"],
+        in_truth=True,
+        key=question["key"],
+    )
 
 
 def _drawn_decisions(campaign: AuditCampaign, *, in_truth: bool = False) -> Asked:

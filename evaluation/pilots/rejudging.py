@@ -13,7 +13,7 @@ from django.db.models import Count, Max, QuerySet, Sum
 from pydantic import Field
 
 from evaluation.endpoints.connection import find_model, has_batches
-from evaluation.grading.questions import AskedQuestion
+from evaluation.grading.questions import AskedQuestion, asked_together
 from evaluation.judging.judgings import prompt_names
 from evaluation.leases import wake_workers
 from evaluation.models import Judging, JudgingRound, ModelCall, ModelEndpoint, Pilot, Session, Verdict
@@ -32,7 +32,7 @@ MAX_SAMPLES = 20
 SCORINGS = ("", *(str(mode) for mode in ScoringMode))
 """Intents, and the checklist in both modes."""
 ONE_PASS = ("", str(ScoringMode.STRICT))
-"""What people audit, and what the paper protocol judges."""
+"""What the paper protocol judges."""
 AUDIT_SAMPLES_FROM = 1_001
 """Samples of audits are asked anew, also of the judge that scores: the record would make it agree with itself."""
 
@@ -82,7 +82,7 @@ class Audited:
     like: JudgingRound | None = None
     """The judging that it is about."""
     asked: Asked = field(default_factory=dict)
-    """The single decisions that it drew."""
+    """What it asks."""
     in_truth: bool = False
     """Whether they are asked with the whole record."""
 
@@ -110,7 +110,7 @@ class RejudgingPlan:
     source: str = ""
     """Of an audit: which one."""
     asked: Asked = field(default_factory=dict)
-    """Single decisions that an audit drew; empty: all that a judge is asked of the sessions."""
+    """What an audit asks; empty: all that a judge is asked of the sessions."""
     batched: bool = False
     """Whether questions are sent in batches, at half the price."""
 
@@ -120,7 +120,7 @@ class RejudgingPlan:
         if self.asked:
             yield from self.asked
         else:
-            for scoring in ONE_PASS if self.source or self.protocol == ProtocolName.PAPER else SCORINGS:
+            for scoring in ONE_PASS if self.protocol == ProtocolName.PAPER else SCORINGS:
                 for session in self.sessions:
                     yield session, scoring
 
@@ -300,13 +300,13 @@ def _whole(plan: RejudgingPlan, finished: QuerySet[Judging]) -> tuple[list[Work]
 
 
 def _questions(plan: RejudgingPlan, finished: QuerySet[Judging]) -> tuple[list[Work], set[tuple[object, ...]]]:
-    """One call for each question. It takes the record that the judge read, and its share of the answer."""
+    """One call for each prompt. It takes the record that the judge read, and its share of the answer."""
     took = _took_each(plan.sessions)
     mean = _mean(list(took.values()))
     works: list[Work] = [
         (session, scoring, 1, took.get((session, scoring, row.kind, row.turn), mean), (row.kind, row.turn, row.text))
         for session, scoring in plan.judged
-        for row in {row.place: row for row in plan.asked[session, scoring]}.values()
+        for row, *_ in asked_together(plan.asked[session, scoring])
     ]
     rows = finished.filter(asked__isnull=False).values_list(*KEY, "asked")
     return works, {(_key(*row), each["kind"], each["turn"], each["text"]) for *row, asked in rows for each in asked}

@@ -120,6 +120,14 @@ def checklist_prompt(
     )
 
 
+OF_SESSION: Mapping[PromptName, str] = {
+    "satisfaction": "It is asked of the whole session: YES if the work met it before the user said it, else NO.",
+    "follow_up": "It is asked of every reply: YES if one of them aims at it, as above, before the user has said it.",
+    "checklist": "It is asked of the whole session, as things stand in the end.",
+}
+"""What a question in truth is about, if it is not about one turn."""
+
+
 def satisfaction_on_work(work: Mapping[str, str], intents: Sequence[OpenIntent], version: str) -> JudgePrompt:
     """``work``: rendered and escaped, by section."""
     indexes = [intent.index for intent in intents]
@@ -140,14 +148,15 @@ def checklist_on_work(work: Mapping[str, str], criteria: Sequence[tuple[int, str
     return _on_work(load_prompt("checklist", version), indexes, "criterion", work, criteria=_criteria(criteria))
 
 
-def in_truth(name: PromptName, record: str, turn: int, question: tuple[int, str]) -> JudgePrompt:
-    """``record``: all of a session, rendered and escaped. ``question``: index and text of the intent or criterion."""
-    index, text = question
-    asked = {"criteria": _criteria([question])} if name == "checklist" else {}
-    asked = asked or {"requirements": _requirements([OpenIntent(index, text)])}
+def in_truth(name: PromptName, record: str, turn: int | None, questions: Sequence[tuple[int, str]]) -> JudgePrompt:
+    """``record``: all of a session, rendered and escaped. ``turn``: as of which it is asked; None: the whole session.
+    ``questions``: index and text of intents or criteria."""
+    asked = {"criteria": _criteria(questions)} if name == "checklist" else {}
+    asked = asked or {"requirements": _requirements([OpenIntent(index, text) for index, text in questions])}
     file = load_prompt(name, IN_TRUTH[name])
     noun = "criterion" if name == "checklist" else "requirement"
-    return _on_work(file, [index], noun, {"record": record}, turn=f"It is asked as of turn {turn}.", **asked)
+    as_of = OF_SESSION[name] if turn is None else f"It is asked as of turn {turn}."
+    return _on_work(file, [index for index, _ in questions], noun, {"record": record}, turn=as_of, **asked)
 
 
 def _on_work(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from io import StringIO
 from typing import Any
 
@@ -23,6 +23,7 @@ from evaluation.audits.regression import judge_records, regression_cases
 from evaluation.models import Judging, JudgingRound, ModelEndpoint
 from evaluation.pilots.judging_work import work_on
 from evaluation.pilots.model_audits import ModelAuditOptions, plan_model_audit, start_model_audit
+from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, start_rejudging
 from evaluation.results.choice import choose_scoring
 from evaluation.results.scores import read_scores
 from studio.domain.options import OptionsError
@@ -30,7 +31,7 @@ from tests.annotations.builders import judged, make_person, open_audit, record_j
 from tests.evaluation.audits.test_sessions import client_of
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import work_through
-from tests.evaluation.stub_model import StubModel, decisions, kind_of, serving
+from tests.evaluation.stub_model import INDEX, StubModel, decisions, kind_of, serving
 from tests.factories import a_persona, a_task, a_task_spec
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +46,7 @@ class Desk:
         scoring.checklist = lambda body: decisions(body, lambda index: index == 1)
         other.satisfaction = lambda body: decisions(body, lambda index: index == 1)
         other.checklist = lambda body: decisions(body, lambda index: True)
+        other.agent = in_truth({"satisfaction", "checklist"})
         spec = task("a", intents=intents("One."), checklist=(rubric("It is signed."), rubric("It is dated.")))
         self.judge = self.model_of(scoring)
         self.pilot = work_through(
@@ -69,6 +71,19 @@ class Desk:
         for pk in started.judgings.values_list("pk", flat=True):
             work_on(pk)
         return started
+
+
+def in_truth(yes: Collection[str]) -> Callable[[dict[str, Any]], str]:
+    """Answers what is asked with the whole record: yes to these kinds of questions."""
+
+    def answer(body: dict[str, Any]) -> str:
+        system, asked = body["messages"][0]["content"], body["messages"][1]["content"]
+        kind = "checklist" if "<criterion" in asked else "follow_up" if "the reply asks" in system else "satisfaction"
+        decision = {"decision": "YES" if kind in yes else "NO", "quote": "", "reason": "So."}
+        decision |= {"style": "Clarify" if kind in yes else ""} if kind == "follow_up" else {}
+        return json.dumps({"decisions": [{"index": int(index)} | decision for index in INDEX.findall(asked)]})
+
+    return answer
 
 
 def questions_in(body: dict[str, Any]) -> tuple[str, str]:
@@ -102,11 +117,31 @@ def test_model_has_its_own_row_of_table_6_and_people_theirs(desk: Desk):
     assert (model["intents"]["count"], model["intents"]["n"]) == (0, 1)
     assert model["model"]["samples"] == 3
     assert (model["model"]["waiting"], model["model"]["judges_itself"], model["model"]["scripted"]) == (0, False, False)
-    assert float(model["model"]["cost"]) == float(model["model"]["estimated_cost"]) == 6
+    assert float(model["model"]["cost"]) == 9
     assert {key: report[key] for key in before if key != "table6"} == {
         key: before[key] for key in before if key != "table6"
     }
     assert set(started.judgings.values_list("purpose", "scoring")) == {("audit", ""), ("audit", "strict")}
+
+
+@pytest.mark.parametrize(
+    ("yes", "status"),
+    [({"satisfaction", "follow_up"}, "completed"), ({"follow_up", "checklist"}, "inferred"), (set(), "provided")],
+)
+def test_of_whole_sessions_a_model_answers_in_truth_as_people_do_with_all_that_they_read(
+    desk: Desk, yes: set[str], status: str
+):
+    desk.other.agent = in_truth(yes)
+
+    desk.let_audit(desk.model_of(desk.other))
+
+    item = "yes" if "checklist" in yes else "no"
+    answers = {row["question"]: row["answer"] for row in export_document(desk.audit)["model_answers"]}
+    assert answers == {"intent-1": status, "item-1": item, "item-2": item}
+    records = [body["messages"][1]["content"] for body in desk.other.bodies]
+    parts = [part["text"] for part in desk.audit.packets.get().content["parts"]]
+    assert [all(text in record for text in parts) for record in records] == [True] * 3
+    assert sum("before the user" in record.partition("</record>")[2] for record in records) == 2
 
 
 class SilentOnUsage(StubModel):
@@ -126,14 +161,14 @@ def test_decisions_can_be_audited_where_the_judge_told_no_tokens(monkeypatch: py
 
 
 def test_scoring_model_is_asked_anew_when_it_audits_itself(desk: Desk):
-    asked = desk.scoring.asked["checklist"]
+    drawn = desk.draw_decisions()
+    asked = len(desk.scoring.bodies)
 
-    desk.let_audit(desk.judge)
+    desk.let_audit(desk.judge, audit=drawn)
 
-    assert desk.scoring.asked["checklist"] == asked + 1
-    row = summarize([desk.audit]).sources[1]
+    assert len(desk.scoring.bodies) == asked + 2
+    row = summarize([drawn]).sources[1]
     assert row.model is not None and row.model.judges_itself
-    assert row.checklist.rate.count == 0
 
 
 def test_unfinished_model_audit_is_labelled_and_changes_no_score(desk: Desk):
@@ -156,7 +191,7 @@ def test_command_tells_the_cost_before_and_starts_nothing_then(desk: Desk):
 
     document = json.loads(out.getvalue())
     assert document["started"] is False
-    assert (document["sessions"], document["calls"], float(document["cost"])) == (1, 4, 4)
+    assert (document["sessions"], document["calls"], float(document["cost"])) == (1, 6, 6)
     assert not Judging.objects.filter(purpose="audit").exists()
 
 
@@ -284,9 +319,9 @@ def test_of_whole_sessions_a_model_is_asked_planted_questions_and_gold_items_too
         for pk in started.judgings.values_list("pk", flat=True):
             work_on(pk)
 
-    assert (plan.packets, plan.sessions, plan.calls) == (2, 2, 5)
-    alone = [body for body in desk.other.bodies if json.dumps(body).count("<criterion index") == 1]
-    assert [questions_in(body)[1] for body in alone if planted in json.dumps(body)] == [planted]
+    assert (plan.packets, plan.sessions, plan.calls) == (2, 2, 6)
+    own_and_planted = 2
+    assert sum(planted in json.dumps(body) for body in desk.other.bodies) == own_and_planted
     (_, model) = campaign_figures(audit)["table6"]
     assert (model["checklist"]["n"], model["intents"]["n"]) == (2, 1)
     answers = export_document(audit)["model_answers"]
@@ -307,7 +342,7 @@ def test_page_tells_the_cost_and_starts_the_audit(desk: Desk):
     told = client.get(url, {"model": model.name, "samples": 2}).content.decode()
     started = client.post(url, {"model": model.name, "samples": "2"})
 
-    assert "for about 4 calls" in " ".join(told.split())
+    assert "for about 6 calls" in " ".join(told.split())
     assert started.headers["Location"] == f"/audits/{desk.audit.pk}/"
     assert JudgingRound.objects.get(purpose="audit").samples == 2
     assert "asked 2×" in client.get(f"/audits/{desk.audit.pk}/").content.decode()
@@ -317,7 +352,9 @@ def test_regression_set_says_how_each_judge_does_on_what_people_decided(desk: De
     sealed = judged(desk.audit.packets.get())
     decided = sealed | {"item-2": "yes"}
     record_judgment(desk.audit.packets.get(), auditor=desk.auditor, answer="answered", answers=decided, number=1)
-    desk.let_audit(desk.model_of(desk.other), samples=2)
+    again = RejudgingOptions(judge=desk.model_of(desk.other).name, samples=2)
+    for pk in start_rejudging(plan_rejudging(desk.pilot, again), by=None).judgings.values_list("pk", flat=True):
+        work_on(pk)
     out = StringIO()
 
     call_command("judge_regression", "--benchmark", desk.pilot.benchmark.slug, "--json", stdout=out)
@@ -329,5 +366,5 @@ def test_regression_set_says_how_each_judge_does_on_what_people_decided(desk: De
     first, other = document["judges"]
     assert (first["purpose"], first["n"], first["false_fail"], first["on_errors"]) == ("scoring", 3, 1, 0.0)
     assert first["accuracy"] == pytest.approx(2 / 3)
-    assert (other["purpose"], other["accuracy"], other["false_pass"], other["on_errors"]) == ("audit", 1.0, 0, 1.0)
+    assert (other["purpose"], other["accuracy"], other["false_pass"], other["on_errors"]) == ("rejudging", 1.0, 0, 1.0)
     assert (other["flips"], other["repeated"] > 0, first["repeated"]) == (0, True, 0)
