@@ -24,11 +24,16 @@ help:
 	@echo "make lines   lines of code by room, as studio/dev/lines.toml limits them"
 	@echo "make docs    the JSON Schemas of models in docs/ anew"
 
+PYTHON_IS_HERE = test -n "$(PYTHON)" || \
+	{ echo "Python 3.11 or newer is not here: apt-get install python3 python3-venv" >&2; exit 1; }
+
 setup:
-	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is not here: apt-get install python3 python3-venv" >&2; exit 1; }
+	@$(PYTHON_IS_HERE)
 	@$(PYTHON) -I studio/dev/bootstrap.py
 
-run: setup
+run:
+	@$(PYTHON_IS_HERE)
+	@$(PYTHON) -I studio/dev/bootstrap.py --run
 	@exec $(BIN)/python manage.py run --stop-with-parent $(if $(PORT),--port $(PORT)) $(if $(HOST),--host $(HOST))
 
 test: setup

@@ -1,4 +1,4 @@
-"""`make setup`: create the virtual environment with the locked dependencies.
+"""`make setup`: create the virtual environment with the locked dependencies; ``--run`` leaves out what only tests need.
 
 Runs on the system's Python with the standard library alone. Concurrent runs wait for each other; a run that finds the
 environment up to date ends at once.
@@ -19,28 +19,30 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = CHECKOUT / ".venv"
 PYTHON = ENVIRONMENT / "bin" / "python"
-LOCK = CHECKOUT / "requirements-dev.lock"
+ALL, TO_RUN = CHECKOUT / "requirements-dev.lock", CHECKOUT / "requirements.lock"  # ALL holds what is TO_RUN
 DONE = ENVIRONMENT / "installed"  # the fingerprint of what is installed, written last
 
 
-def main() -> int:
+def main(*arguments: str) -> int:
+    lock = TO_RUN if "--run" in arguments else ALL
     with open(__file__, "rb") as own:
         fcntl.flock(own, fcntl.LOCK_EX)
-        fingerprint = (
-            hashlib.sha256(LOCK.read_bytes()).hexdigest() + f" {sys.version_info.major}.{sys.version_info.minor}\n"
-        )
-        if DONE.exists() and DONE.read_text() == fingerprint and works(PYTHON):
+        if DONE.exists() and DONE.read_text() in {fingerprint(ALL), fingerprint(lock)} and works(PYTHON):
             return 0
         print("Setting up the virtual environment; this takes a minute the first time …", flush=True)
         started = time.monotonic()
         if not works(PYTHON) and not make_environment():
             return 1
-        if not install():
-            print(f"The dependencies could not be installed from {LOCK.name}; see above.", file=sys.stderr)
+        if not install(lock):
+            print(f"The dependencies could not be installed from {lock.name}; see above.", file=sys.stderr)
             return 1
-        DONE.write_text(fingerprint)
+        DONE.write_text(fingerprint(lock))
         print(f"  Virtual environment … {time.monotonic() - started:.1f} s", flush=True)
     return 0
+
+
+def fingerprint(lock: Path) -> str:
+    return hashlib.sha256(lock.read_bytes()).hexdigest() + f" {sys.version_info.major}.{sys.version_info.minor}\n"
 
 
 def works(python: Path) -> bool:
@@ -74,15 +76,15 @@ def install_ensurepip() -> bool:
     return quiet_output([*quietly, "install", "-y", "--no-install-recommends", "python3-venv"])
 
 
-def install() -> bool:
+def install(lock: Path) -> bool:
     """With uv, which takes seconds, or with pip, which takes minutes, if uv is unavailable or fails."""
     pip = [str(PYTHON), "-m", "pip"]
     if run([*pip, "install", "--quiet", "--disable-pip-version-check", "uv"]):
         uv = [str(PYTHON), "-m", "uv", "--quiet", "pip", "install", "--python", str(PYTHON), "--require-hashes"]
-        if run([*uv, "-r", str(LOCK)], env=uv_environment()):
+        if run([*uv, "-r", str(lock)], env=uv_environment()):
             return True
         print("uv failed; trying pip.", flush=True)
-    return run([*pip, "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(LOCK)])
+    return run([*pip, "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(lock)])
 
 
 def uv_environment() -> dict[str, str]:
@@ -110,4 +112,4 @@ def quiet(argv: list[str]) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

@@ -97,7 +97,7 @@ def test_studio_starts_once_restarts_crashed_processes_and_stops_with_its_data_i
     assert twin.returncode == 0
     assert "is starting; waiting for its address" in output
     assert f"is already running at {address}" in output
-    for step in ("Database and broker", "Tables", "Styles and scripts", "Web server and workers"):
+    for step in ("Database and broker", "Tables", "Styles and scripts", "Web server"):
         assert re.search(rf"^  {step} … [\d.]+ s$", first.output, re.MULTILINE), first.output
     assert re.search(r"web: process \d+", output)
     make = "from studio.models import User; User.objects.create_user('stored', password='x')"

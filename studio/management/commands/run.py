@@ -71,16 +71,15 @@ class Command(BaseCommand):
         model_port = stack.free_port()
         scripted = f"http://127.0.0.1:{model_port}/v1"
         supervisor.environment = stack.environment(SCRIPTED_MODEL_URL=scripted)
-        with self.step("Web server and workers"):
+        with self.step("Web server"):
             supervisor.start(stack.scripted_model_process(model_port))
-            for worker in stack.worker_processes():
-                supervisor.start(worker)
-            supervisor.start(stack.beat_process())
             supervisor.start(stack.web_process(listener))
             supervisor.wait_until(stack.answers_at(address), "The web server")
             supervisor.wait_until(stack.answers_at(f"{scripted}/models"), "The scripted model")
         if supervisor.stopping:
             return
+        for worker in [*stack.worker_processes(), stack.beat_process()]:  # now, or the first page would wait for them
+            supervisor.start(worker)
         stack.write_status(
             address=address,
             data=str(data_folder()),
