@@ -116,15 +116,17 @@ def stop_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def web_process(listener: socket.socket) -> ManagedProcess:
-    argv = ["env", f"STUDIO_DATABASE_CONNECTIONS={WEB_CONNECTIONS}", sys.executable, "-m", "gunicorn"]
-    argv += ["studio.wsgi:application", "--bind", f"fd://{listener.fileno()}"]
+def web_process(listener: socket.socket, gate: int) -> ManagedProcess:
+    """It loads the studio at once, and answers when the pipe whose reading end is ``gate`` is closed."""
+    argv = ["env", f"STUDIO_DATABASE_CONNECTIONS={WEB_CONNECTIONS}", f"STUDIO_GATE={gate}", sys.executable, "-m"]
+    argv += ["gunicorn", "--config", "python:studio.local.web", "studio.wsgi:application"]
+    argv += ["--bind", f"fd://{listener.fileno()}"]
     argv += ["--worker-class", "gthread", "--workers", str(WEB_PROCESSES), "--threads", str(WEB_THREADS)]
     argv += ["--max-requests", "20000", "--max-requests-jitter", "4000"]
     argv += ["--keep-alive", str(KEEP_ALIVE_SECONDS), "--graceful-timeout", "4", "--timeout", "120"]
     argv += ["--no-control-socket", "--access-logfile", "-", "--access-logformat", ACCESS_LOG]
     argv += ["--logger-class", "studio.web.access_log.DiscreetLogger"]
-    return ManagedProcess("web", argv, pass_fds=[listener.fileno()], essential=True)
+    return ManagedProcess("web", argv, pass_fds=[listener.fileno(), gate], essential=True)
 
 
 def worker_processes() -> list[ManagedProcess]:

@@ -21,7 +21,7 @@ def option(argv: list[str], name: str) -> str:
 
 def test_idle_connections_outlive_those_of_browsers_and_proxies():
     with socket.socket() as listener:
-        argv = list(stack.web_process(listener).argv)
+        argv = list(stack.web_process(listener, 0).argv)
     unit = (DEPLOY / "pi-bench-studio-web.service").read_text().split()
 
     assert option(argv, "--keep-alive") == option(unit, "--keep-alive") == "75"
@@ -29,7 +29,7 @@ def test_idle_connections_outlive_those_of_browsers_and_proxies():
 
 def test_access_log_names_the_request():
     with socket.socket() as listener:
-        assert "%({x-request-id}o)s" in option(list(stack.web_process(listener).argv), "--access-logformat")
+        assert "%({x-request-id}o)s" in option(list(stack.web_process(listener, 0).argv), "--access-logformat")
 
 
 def test_connections_of_a_deployment_and_of_make_run_stay_below_the_database_servers_limits():
@@ -42,7 +42,7 @@ def test_connections_of_a_deployment_and_of_make_run_stay_below_the_database_ser
 
     deployed = int(option(web.split(), "--workers")) * connections(web) + 4 * connections(worker)
     with socket.socket() as listener:
-        run = [stack.web_process(listener), *stack.worker_processes()]
+        run = [stack.web_process(listener, 0), *stack.worker_processes()]
     processes = {process.name: connections(" ".join(process.argv)) for process in run}
 
     assert deployed <= 97  # PostgreSQL's 100 without those reserved for administrators

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.pilots.start import PilotOptions, start_pilot
-from evaluation.pilots.wait import wait_for_pilot
+from evaluation.pilots.wait import play_here
 from evaluation.releases.sample import PERSONA, approve_tasks, audit_and_release, people_of
 from studio.imports.sample import SLUG
 from studio.models import Benchmark
@@ -26,4 +26,4 @@ class Command(BaseCommand):
         approve_tasks(benchmark)
         wanted = PilotOptions(agent="scripted-helpful", persona=PERSONA)
         pilot = start_pilot(benchmark, wanted, by=people_of(benchmark)["owner"])
-        audit_and_release(benchmark, wait_for_pilot(pilot))
+        audit_and_release(benchmark, play_here(pilot))

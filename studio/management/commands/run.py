@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -64,16 +65,20 @@ class Command(BaseCommand):
         if port and bound != port:
             self.say(f"Port {port} is taken; using {bound} instead.")
         self.say(f"Starting the studio on {data_folder()} …")
-        with collected_warnings() as warnings:
-            accounts = self.prepare(sample=sample)
-        if supervisor.stopping:
-            return
         model_port = stack.free_port()
         scripted = f"http://127.0.0.1:{model_port}/v1"
         supervisor.environment = stack.environment(SCRIPTED_MODEL_URL=scripted)
-        with self.step("Web server"):
+        gate, held = os.pipe()
+        with collected_warnings() as warnings:
+            self.prepare()
             supervisor.start(stack.scripted_model_process(model_port))
-            supervisor.start(stack.web_process(listener))
+            supervisor.start(stack.web_process(listener, gate))  # loads what it needs on another core
+            accounts = self.load_sample() if sample else ""
+        connections.close_all()
+        if supervisor.stopping:
+            return
+        with self.step("Web server"):
+            os.close(held)
             supervisor.wait_until(stack.answers_at(address), "The web server")
             supervisor.wait_until(stack.answers_at(f"{scripted}/models"), "The scripted model")
         if supervisor.stopping:
@@ -98,19 +103,19 @@ class Command(BaseCommand):
             self.say(f"Warning: {warning}")
         supervisor.watch(stack.server_reviver())
 
-    def prepare(self, *, sample: bool) -> str:
-        """Migrate the database and load the sample; return the message about its accounts."""
+    def prepare(self) -> None:
         with self.step("Database and broker"):
             self.require_servers()
         with self.step("Tables"):
             call_command("migrate", verbosity=0, interactive=False)
         with self.step("Styles and scripts"):
             call_command("collectstatic", verbosity=0, interactive=False, clear=True)
+
+    def load_sample(self) -> str:
+        """Return the message about its accounts."""
         output = io.StringIO()
-        if sample:
-            with self.step("Sample benchmark"):
-                call_command("load_sample", stdout=output)
-        connections.close_all()
+        with self.step("Sample benchmark"):
+            call_command("load_sample", stdout=output)
         return output.getvalue()
 
     def require_servers(self) -> None:
