@@ -119,8 +119,14 @@ def stop_with_parent() -> None:
 def web_process(listener: socket.socket, gate: int) -> ManagedProcess:
     """It loads the studio at once, and answers when the pipe whose reading end is ``gate`` is closed."""
     argv = ["env", f"STUDIO_DATABASE_CONNECTIONS={WEB_CONNECTIONS}", f"STUDIO_GATE={gate}", sys.executable, "-m"]
-    argv += ["gunicorn", "--config", "python:studio.local.web", "studio.wsgi:application"]
-    argv += ["--bind", f"fd://{listener.fileno()}"]
+    argv += [
+        "gunicorn",
+        "studio.wsgi:application",
+        "--config",
+        "python:studio.local.web",
+        "--bind",
+        f"fd://{listener.fileno()}",
+    ]
     argv += ["--worker-class", "gthread", "--workers", str(WEB_PROCESSES), "--threads", str(WEB_THREADS)]
     argv += ["--max-requests", "20000", "--max-requests-jitter", "4000"]
     argv += ["--keep-alive", str(KEEP_ALIVE_SECONDS), "--graceful-timeout", "4", "--timeout", "120"]

@@ -75,10 +75,10 @@ class Command(BaseCommand):
             supervisor.start(stack.web_process(listener, gate))  # loads what it needs on another core
             accounts = self.load_sample() if sample else ""
         connections.close_all()
+        os.close(held)
         if supervisor.stopping:
             return
         with self.step("Web server"):
-            os.close(held)
             supervisor.wait_until(stack.answers_at(address), "The web server")
             supervisor.wait_until(stack.answers_at(f"{scripted}/models"), "The scripted model")
         if supervisor.stopping:
