@@ -17,7 +17,7 @@ class Tables(Operation):
     tables takes.
     """
 
-    serialization_expand_args = ("operations",)
+    serialization_expand_args = ["operations"]
     reversible = False
 
     def __init__(self, operations: Sequence[Operation]) -> None:
