@@ -22,6 +22,7 @@ from studio.findings.grader_keys import GraderKeys, read_keys
 from studio.imports.folders import read_folder
 from studio.imports.publication import request_publication, validate_may_publish
 from studio.imports.report import ImportReport, totals
+from studio.imports.single_tasks import with_personas
 from studio.imports.store import ImportWriter
 from studio.models import Benchmark, GraderScript, Import, User
 from studio.models.transactions import atomic_with_retry
@@ -59,7 +60,7 @@ def import_path(
         unpacked = read_folder(path, upload_limits())
         if unpacked.errors:
             return _refused(unpacked.errors)
-        upload = _read(unpacked.files)
+        upload = _read(benchmark, unpacked.files)
         return _import(benchmark, upload, _How(by, path.name, published, dry_run=dry_run, defer_above=defer_above))
     if path.stat().st_size > settings.UPLOAD_MAX_BYTES:
         message = f"The file has {path.stat().st_size:,} bytes; the limit is {settings.UPLOAD_MAX_BYTES:,}."
@@ -87,13 +88,13 @@ def import_archive(
 ) -> ImportReport:
     """``name``: the persona's id if its files are at the root of the zip."""
     how = _How(by, name, published, dry_run=dry_run, defer_above=defer_above)
-    return _import(benchmark, _read_archive(data, name), how)  # of whose files only those that are stored are kept
+    return _import(benchmark, _read_archive(benchmark, data, name), how)  # keeps only those files that are stored
 
 
 def import_staged(staged: Import, data: bytes, *, by: User | None, name: str) -> ImportReport:
     """What was previewed; who uploaded it is an author of what is imported too."""
     how = _How(by, name, staged.published, defer_above=DEFER_ABOVE, staged=staged)
-    return _import(staged.benchmark, _read_archive(data, name), how)
+    return _import(staged.benchmark, _read_archive(staged.benchmark, data, name), how)
 
 
 def import_files(
@@ -115,16 +116,16 @@ def import_files(
     """
     if problems := check_names(files, upload_limits()):
         return _refused(problems)
-    upload = _read(files, name)
+    upload = _read(benchmark, files, name)
     return _import(benchmark, upload, _How(by, name, published, dry_run=dry_run, defer_above=defer_above))
 
 
-def _read_archive(data: bytes, name: str) -> tuple[Reading, PackFacts | None]:
+def _read_archive(benchmark: Benchmark, data: bytes, name: str) -> tuple[Reading, PackFacts | None]:
     unpacked = unpack(data, upload_limits())
-    return (Reading(errors=list(unpacked.errors)), None) if unpacked.errors else _read(unpacked.files, name)
+    return (Reading(errors=list(unpacked.errors)), None) if unpacked.errors else _read(benchmark, unpacked.files, name)
 
 
-def _read(files: Mapping[str, bytes], name: str = "") -> tuple[Reading, PackFacts | None]:
+def _read(benchmark: Benchmark, files: Mapping[str, bytes], name: str = "") -> tuple[Reading, PackFacts | None]:
     """A release pack must be complete: each file as its manifest says."""
     facts = None
     if MANIFEST in files:
@@ -133,7 +134,12 @@ def _read(files: Mapping[str, bytes], name: str = "") -> tuple[Reading, PackFact
         except (UnsupportedPackError, DamagedPackError) as error:
             fix = "Fetch the pack again from where it was released."
             return Reading(errors=[Problem(file=MANIFEST, message=str(error), fix=fix)]), None
-    return read_personas(files, name=name), facts
+    completed, alone = with_personas(benchmark, files)
+    reading = read_personas(completed, name=name)
+    reading.tasks_alone = alone
+    if alone:  # what is said of files that are here already is no news
+        reading.warnings = [problem for problem in reading.warnings if problem.file in files]
+    return reading, facts
 
 
 def find_reading_errors(files: Mapping[str, bytes]) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from studio.findings.deferred import defer_checks
 from studio.findings.grader_keys import GraderKeys
 from studio.findings.refresh import refresh_findings
 from studio.imports.report import ImportReport
-from studio.imports.update import continue_from, keep_servers
+from studio.imports.update import continue_from, keep_servers, with_tasks_of
 from studio.models import (
     Benchmark,
     Blob,
@@ -66,12 +66,13 @@ class ImportWriter:
         self._store_contents()
         personas = self._personas()
         old = load_episodes(personas.values())
-        new = {
-            personas[episode.persona.user_id].pk: continue_from(
-                episode, old[personas[episode.persona.user_id].pk], self.report
-            )
-            for episode in self.reading.episodes
-        }
+        new = {}
+        for episode in self.reading.episodes:
+            key = personas[episode.persona.user_id].pk
+            if episode.persona.user_id in self.reading.tasks_alone:
+                new[key] = with_tasks_of(episode, old[key])
+            else:
+                new[key] = continue_from(episode, old[key], self.report)
         if not self._may_bind_servers():
             new = {key: keep_servers(episode, old[key], self.report) for key, episode in new.items()}
         rows = self._task_rows(personas.values(), new)

@@ -77,6 +77,23 @@ def continue_from(imported: EpisodeSpec, stored: EpisodeSpec, report: ImportRepo
     )
 
 
+def with_tasks_of(imported: EpisodeSpec, stored: EpisodeSpec) -> EpisodeSpec:
+    """``stored`` with the tasks of ``imported``, which came alone: what they build on stays, and new ones have no place
+    in the episode yet."""
+    brought = {task.task_id: task for task in (*imported.tasks, *imported.unplaced)}
+
+    def current(task: TaskSpec) -> TaskSpec:
+        new = brought.pop(task.task_id, None)
+        if new is None:
+            return task
+        kept = {"depends_on": task.depends_on, "group": task.group}
+        new = preserve_uids(new.model_copy(update=kept), task, persona=imported.persona.user_id)
+        return _unless_native(new, task)
+
+    tasks, unplaced = (tuple(map(current, rows)) for rows in (stored.tasks, stored.unplaced))
+    return stored.model_copy(update={"tasks": tasks, "unplaced": (*unplaced, *brought.values())})
+
+
 def _with_files_of(stored: PersonaSpec, imported: PersonaSpec) -> PersonaSpec:
     """Also with the files that ``imported`` has not: those of a split have only what its tasks reach."""
 

@@ -17,6 +17,8 @@ class Reading:
     """File contents by sha256."""
     errors: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
+    tasks_alone: frozenset[str] = frozenset()
+    """Ids of personas of which there are only tasks: the rest of their episodes stays as it is."""
 
     def add_report(self, report: Report) -> None:
         self.errors += sorted(report.errors, key=_line_and_column)

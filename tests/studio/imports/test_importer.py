@@ -420,3 +420,38 @@ def test_only_owners_import_tool_servers_and_others_are_told_who_can(bench: Benc
         "It stays as it is in the studio",
     ]
     assert stored_files() == {"mcp/weather.json", "mcp/weather/main.py"}
+
+
+def alone(path: str, task: dict[str, Any]) -> dict[str, bytes]:
+    return files({f"tasks/{path}/task.yaml": task})
+
+
+def test_a_single_task_is_imported_without_its_persona_and_moves_nothing(bench, author):
+    import_files(bench, sound(), by=None)
+    before = load_episode(bench.personas.get())
+    changed = task_yaml("t2", title="Anew", objectives={"checklist": [{"criterion": "In metres", "weight": 2}]})
+
+    report = import_files(bench, alone("t2", changed), by=author)
+
+    after = load_episode(bench.personas.get())
+    assert brief(report) == ([], [("t2", ["title"])], ["t1"])
+    assert [task.task_id for task in after.tasks] == ["t1", "t2"] and after.unplaced == ()
+    assert (after.persona, after.tasks[0]) == (before.persona, before.tasks[0])
+    assert after.tasks[1].depends_on == before.tasks[1].depends_on
+    assert report.totals["tasks"] == 1 and report.warnings == []
+
+
+def test_a_single_new_task_has_no_place_in_the_episode_yet(bench, author):
+    import_files(bench, sound(), by=None)
+
+    report = import_files(bench, alone("t3", task_yaml("t3")), by=author)
+
+    after = load_episode(bench.personas.get())
+    assert brief(report)[0] == ["t3"]
+    assert [[task.task_id for task in tasks] for tasks in (after.tasks, after.unplaced)] == [["t1", "t2"], ["t3"]]
+
+
+def test_a_single_task_of_an_unknown_persona_is_refused(bench):
+    report = import_files(bench, alone("t2", task_yaml("t2")), by=None)
+
+    assert {problem.file for problem in report.errors} == {f"{ROOT}profile.yaml", f"{ROOT}episode.yaml"}

@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from studio.imports.importer import import_archive, import_path
+from studio.imports.importer import import_archive, import_files, import_path
 from studio.models import Import, Role, Task
 from tests.factories import BenchmarkFactory, member
 
@@ -176,6 +176,8 @@ def test_a_downloaded_task_is_its_own_folder_with_its_references(desk):
     assert {name for name in files if not name.startswith(root)} <= {
         name for name in files if f"/{task.task_id}/" in name
     }
+    again = import_files(benchmark, files, by=None)
+    assert (again.errors, again.warnings, again.created, again.updated) == ([], [], [], [])
 
 
 def test_a_refused_import_offers_to_upload_again_where_its_errors_stand(desk):
