@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from django.db.models import Count, Q
+from django.db.models import Q
 
-from evaluation.models import ProposalDecision
+from evaluation.assistance.provenance import origins_in
 from evaluation.pilots.plans import said_by_task
 from evaluation.probes.standing import TaskStanding, standings
 from evaluation.releases.candidate import ReleaseCandidate
@@ -18,6 +18,7 @@ from studio.domain.dependencies import dependency_groups
 from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.persona import Skill
 from studio.domain.skills import SKILL_FILE, one_line_description
+from studio.domain.task import TaskSpec
 from studio.domain.tool_catalog import tool_summaries
 from studio.domain.tool_names import APP_PREFIX, tool_domain
 from studio.models import Blob, Category, ErrorWaiver, Finding, GraderScript, PersonaRevision, Review, Revision, User
@@ -209,24 +210,23 @@ def _categories(candidate: ReleaseCandidate, counts: Counter[str]) -> list[JsonD
 
 
 def _made(candidate: ReleaseCandidate) -> JsonDict:
-    """By how many people, and with which help of models."""
+    """By how many people, and which of its texts are still a model's, as proposed or edited."""
     numbers = {row.pk: candidate.revisions[row.pk].number for row in candidate.tasks}
     people = User.objects.filter(
         Q(pk__in=Revision.objects.filter(task__in=numbers).values("created_by"))
         | Q(pk__in=Revision.origin_authors.through.objects.filter(revision__task__in=numbers).values("user"))
     )
-    helped = (
-        ProposalDecision.objects.filter(proposal__task__in=numbers, accepted=True, revision__isnull=False)
-        .order_by("proposal__model", "proposal__scripted")
-        .values_list("proposal__model", "proposal__scripted")
-        .annotate(texts=Count("pk"), edits=Count("pk", filter=Q(edited=True)))
-    )
+    released = Revision.objects.filter(pk__in=[candidate.revisions[pk].pk for pk in numbers])
+    specs = {pk: TaskSpec.model_validate(spec) for pk, spec in released.values_list("task_id", "spec")}
+    origins = [origin for of_task in origins_in(specs).values() for origin in of_task.values()]
+    texts = Counter((origin.model, origin.scripted) for origin in origins)
+    edits = Counter((origin.model, origin.scripted) for origin in origins if origin.edited)
     return {
         "authors": people.count(),
         "versions": sum(numbers.values()),
         "model_help": [
-            {"model": model, "scripted": scripted, "texts": texts, "edited": edits}
-            for model, scripted, texts, edits in helped
+            {"model": model, "scripted": scripted, "texts": number, "edited": edits[model, scripted]}
+            for (model, scripted), number in sorted(texts.items())
         ],
     }
 

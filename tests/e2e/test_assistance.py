@@ -61,7 +61,7 @@ def test_bundled_criterion_is_split_and_restored_with_an_old_version(task, visit
     expect(page.get_by_role("textbox", name="Description")).to_have_value("Typed while it worked.")
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved as version")).to_be_visible()
-    expect(page.locator("#checklist .origin").last).to_contain_text("edited before accepting")
+    expect(page.locator("#checklist .origin").last).to_contain_text("edited")
     page.goto(f"{task.get_absolute_url()}versions/1/")
     page.get_by_role("button", name="Restore this version").click()
     expect(page.get_by_role("textbox", name="Description")).not_to_have_value("Typed while it worked.")

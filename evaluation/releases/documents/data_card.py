@@ -70,15 +70,18 @@ def _made(manifest: JsonDict) -> str:
         f"{count_of(made['authors'], 'person', 'people')} wrote its tasks, in {count_of(made['versions'], 'version')}."
     )
     if not made["model_help"]:
-        return f"{people} No text of a task was proposed by a model in the studio."
+        return f"{people} No text of its tasks is one that a model proposed in the studio."
     helped = [_help(row) for row in made["model_help"]]
-    return f"{people} Models proposed texts of its tasks, and people accepted them one by one:\n\n{bullets(helped)}"
+    return (
+        f"{people} Models proposed some of its texts, and people accepted them one by one; what they rewrote since is "
+        f"their own and not counted:\n\n{bullets(helped)}"
+    )
 
 
 def _help(row: JsonDict) -> str:
     kind = " (a script, no model)" if row["scripted"] else ""
     texts = count_of(row["texts"], "text")
-    return f"{inline(row['model'])}{kind}: {texts}, of which people edited {row['edited']} before accepting them"
+    return f"{inline(row['model'])}{kind}: {texts}, of which people edited {row['edited']}"
 
 
 def _reviewed(manifest: JsonDict) -> str:

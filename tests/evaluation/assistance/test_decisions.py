@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 
 import pytest
 
@@ -10,11 +12,17 @@ from evaluation.assistance.assistant import AssistanceError
 from evaluation.assistance.decisions import ProposalOutdatedError, accept_proposal, dismiss_proposal
 from evaluation.assistance.provenance import load_origins, scripted_texts
 from evaluation.models import ProposalDecision
+from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.releases.readiness import release_blockers
-from studio.domain.task import ChecklistItem
+from studio.domain.task import ChecklistItem, TaskSpec
+from studio.drafts.load import load_episode
+from studio.imports.export import episode_files
+from studio.imports.importer import import_files
 from studio.models import Comment, Finding, TaskState, Waiver
+from studio.tasks.copy_tasks import copy_tasks
 from studio.tasks.save import save_rebased, save_task
 from tests.evaluation.assistance.builders import BUNDLE, I1, I2, U1, split_into
+from tests.evaluation.builders import archive_of
 from tests.evaluation.factories import person
 from tests.factories import mark_approved
 
@@ -190,12 +198,82 @@ def test_that_no_rule_decides_a_criterion_settles_its_finding_with_the_reason(au
     assert (done.state, done.result, authoring.spec.checklist[0].grader) == ("taken", None, "rubric")
 
 
+def rewritten(authoring, criterion: str) -> TaskSpec:
+    first, *others = authoring.spec.checklist
+    return authoring.spec.model_copy(update={"checklist": (first.model_copy(update={"criterion": criterion}), *others)})
+
+
+def test_the_origin_of_a_row_follows_its_words(authoring):
+    authoring.model_answers(split_into(*PARTS))
+    accept_proposal(authoring.request().pk, by=authoring.author)
+    told = []
+
+    for text in (PARTS[0], "The plan names the baker and the driver.", "Rolls are never sold warm."):
+        save_task(authoring.task.pk, rewritten(authoring, text), by=authoring.author)
+        origin = load_origins(authoring.task).get(("checklist", I1))
+        told.append((origin.model, origin.edited) if origin else None)
+
+    assert told == [("clever (clever-1)", False), ("clever (clever-1)", True), None]
+
+
+def test_a_copy_keeps_the_origins_of_its_rows(authoring):
+    authoring.model_answers(split_into(*PARTS))
+    accept_proposal(authoring.request().pk, by=authoring.author)
+
+    [copy] = copy_tasks([authoring.task], authoring.task.persona, by=authoring.author)
+
+    assert {origin.model for origin in load_origins(copy).values()} == {"clever (clever-1)"}
+    assert len(load_origins(copy)) == 2
+
+
+def test_an_import_of_its_own_export_keeps_the_origins_of_rows(authoring):
+    authoring.model_answers(split_into(*PARTS))
+    accept_proposal(authoring.request().pk, by=authoring.author)
+    before = load_origins(authoring.task)
+    edited = {
+        path: content.replace(b"names the baker", b"names each baker")
+        for path, content in episode_files([load_episode(authoring.task.persona)]).items()
+    }
+
+    import_files(authoring.benchmark, edited, by=authoring.author)
+
+    after = load_origins(authoring.task)
+    assert after.keys() == before.keys() and after["checklist", I1].edited
+
+
+def test_an_accepted_rule_leaves_the_criterion_its_authors_own(authoring):
+    rule = {"exact": True, "kind": "file_contains", "path": "plan.md", "text": "40 loaves", "why": ""}
+    authoring.model_answers(json.dumps(rule))
+    accept_proposal(authoring.request("rule", uid=I2).pk, by=authoring.author)
+
+    assert load_origins(authoring.task) == {}
+
+
+def test_a_release_tells_which_texts_are_still_a_models(authoring):
+    authoring.model_answers(split_into(*PARTS))
+    accept_proposal(authoring.request().pk, by=authoring.author)
+    save_task(authoring.task.pk, rewritten(authoring, "Rolls are never sold warm."), by=authoring.author)
+    mark_approved()
+
+    release = cut_release(
+        authoring.benchmark, ReleaseOptions(version="1.0", accept="A test."), by=None, signature="Ada"
+    )
+
+    with zipfile.ZipFile(io.BytesIO(archive_of(release))) as archive:
+        manifest = json.loads(archive.read("pack.json"))
+        card = archive.read("DATA_CARD.md").decode()
+    assert manifest["made"]["model_help"] == [
+        {"model": "clever (clever-1)", "scripted": False, "texts": 1, "edited": 0}
+    ]
+    assert "clever (clever-1): 1 text, of which people edited 0" in card
+
+
 def test_text_of_a_scripted_model_blocks_a_release_until_rewritten(scripted_authoring):
     authoring = scripted_authoring()
     row = authoring.request()
     accept_proposal(row.pk, by=authoring.author)
 
-    assert [text.location for text in scripted_texts(authoring.benchmark, [authoring.task.pk])] == ["item 1", "item 2"]
+    assert [text.location for text in scripted_texts([authoring.task.pk])] == ["item 1", "item 2"]
     blockers = [blocker for blocker in release_blockers(authoring.benchmark) if blocker.code == "scripted-words"]
     assert [blocker.acceptable for blocker in blockers] == [True]
     assert "item 1, item 2" in blockers[0].message

@@ -53,12 +53,16 @@ def test_split_is_requested_next_to_its_finding_and_accepted(authoring, page):
     ready = page.get(address, **HTMX).content.decode()
     assert "every 1s" not in ready and PARTS[1] in ready and "proposed by clever" in ready
 
-    accepted = page.post(address, task_form(page, authoring, decide="take", **{f"assist.{row.pk}.0": "Mine."}), **HTMX)
+    accepted = page.post(
+        address,
+        task_form(page, authoring, decide="take", **{f"assist.{row.pk}.0": "The plan names our baker."}),
+        **HTMX,
+    )
 
     assert accepted["HX-Trigger-After-Settle"] == "studio:newer" and "Accepted" in accepted.content.decode()
-    assert [item.criterion for item in authoring.spec.checklist][:2] == ["Mine.", PARTS[1]]
+    assert [item.criterion for item in authoring.spec.checklist][:2] == ["The plan names our baker.", PARTS[1]]
     html = page.get(authoring.task.get_absolute_url()).content.decode()
-    assert "proposed by clever (clever-1)" in html and "edited before accepting" in html
+    assert "proposed by clever (clever-1)" in html and "</a>, edited" in html
     assert "A split of item 1, proposed by clever, edited before accepting" in html
 
 
@@ -268,3 +272,17 @@ def test_number_of_queries_does_not_depend_on_rows(authoring, page):
 
     queries()
     assert queries() <= few
+
+
+def test_scope_and_source_of_a_proposed_intent_are_chosen_on_the_page(authoring, page):
+    found = {"content": "Salt is weighed.", "scope": "session_local", "from": "question", "ref": "", "quote": ""}
+    authoring.model_answers(json.dumps({"intents": [found | {"why": ""}]}))
+    row = authoring.request("intents")
+    html = page.get(f"/suggestions/{row.pk}/", **HTMX).content.decode()
+    assert '<option value="question" selected>asking</option>' in html and "a file notes.md" in html
+
+    chosen = {f"assist.{row.pk}.0.scope": "persistent", f"assist.{row.pk}.0.source": "file notes.md"}
+    page.post(f"/suggestions/{row.pk}/", task_form(page, authoring, decide="take", **chosen), **HTMX)
+
+    added = authoring.spec.intents[-1]
+    assert (added.scope, added.recoverable_from[0].ref) == ("persistent", "notes.md")
