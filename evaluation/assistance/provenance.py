@@ -53,8 +53,9 @@ def origins_in(specs: Mapping[int, TaskSpec]) -> dict[int, dict[Place, ProposalO
         part = keys[start : start + TASKS_AT_ONCE]
         tasks_of: dict[str, list[int]] = {}
         for pk in part:
-            for row in (*specs[pk].intents, *specs[pk].checklist):
-                tasks_of.setdefault(row.uid, []).append(pk)
+            uids = [row.uid for row in specs[pk].intents] + [row.uid for row in specs[pk].checklist]
+            for uid in uids:
+                tasks_of.setdefault(uid, []).append(pk)
         for decision in _accepted(Q(uid__in=[*tasks_of]) | Q(uid=None, proposal__task__in=part)):
             place = (decision.field, str(decision.uid or ""))
             for pk in tasks_of.get(place[1], ()) if decision.uid else [decision.proposal.task_id]:
