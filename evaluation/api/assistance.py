@@ -28,7 +28,7 @@ from evaluation.models import Proposal
 from studio.access import ApiRequest
 from studio.api.base import TASK, ConflictAPIError, TaskView
 from studio.domain.task import TaskSpec
-from studio.models import Task
+from studio.models import ApiToken, Task
 
 STATE = OpenApiParameter("state", str, enum=Proposal.State.values, description="Limits to these.")
 PROPOSAL = f"{TASK}suggestions/<int:suggestion>/"
@@ -50,6 +50,7 @@ class ProposalAPIView(TaskView):
 
 
 class ProposalList(ProposalAPIView, generics.GenericAPIView[Proposal]):
+    token_scope = ApiToken.Scope.FULL  # a proposal may cost money
     serializer_class = ProposalSerializer
     queryset = Proposal.objects.none()
 

@@ -43,13 +43,16 @@ class TokenScope(BasePermission):
     """Reading needs ``read``, anything else ``write``, and what a view calls its ``token_scope`` that."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        token = request.auth
-        if not isinstance(token, ApiToken) or request.method in SAFE_METHODS:
-            return True
-        needed = getattr(view, "token_scope", ApiToken.Scope.WRITE)
-        if not allows(token, needed):
-            raise PermissionDenied(
-                f"The token “{token.name}” may only “{token.get_scope_display().lower()}”; this needs "
-                f"“{ApiToken.Scope(needed).label.lower()}”. Create another token in your settings."
-            )
+        if request.method not in SAFE_METHODS:
+            require_scope(request, getattr(view, "token_scope", ApiToken.Scope.WRITE))
         return True
+
+
+def require_scope(request: Request, needed: str) -> None:
+    """Of the token, if it is a program that asks. Raises PermissionDenied."""
+    token = request.auth
+    if isinstance(token, ApiToken) and not allows(token, needed):
+        raise PermissionDenied(
+            f"The token “{token.name}” may only “{token.get_scope_display().lower()}”; this needs "
+            f"“{ApiToken.Scope(needed).label.lower()}”. Create another token in your settings."
+        )

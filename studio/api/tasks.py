@@ -17,12 +17,13 @@ from rest_framework.views import APIView
 
 from studio import access
 from studio.access import ApiRequest
+from studio.access.token_checks import require_scope
 from studio.api.base import TASK, TASKS, TaskView, named_in
 from studio.api.review import ReviewChecklistSerializer
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
 from studio.drafts.validate import DraftError, StaleDraftError
-from studio.models import Task, TaskState
+from studio.models import ApiToken, Task, TaskState
 from studio.models.listed_tasks import TRIGGERS, ListedTask
 from studio.review import workflow
 from studio.review.checklist import from_api
@@ -194,6 +195,8 @@ class WorkflowSteps(TaskView):
     @extend_schema(request=StepSerializer, responses={200: TaskSerializer, 409: OpenApiTypes.OBJECT})
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         reviews = named_in(request, "action") in ("approve", "request_changes")
+        if named_in(request, "action") == "approve":
+            require_scope(request, ApiToken.Scope.FULL)
         self.task(request, slug, user_id, pk, "review" if reviews else "edit")
         serializer = StepSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)

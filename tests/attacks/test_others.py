@@ -396,6 +396,9 @@ def test_to_learn_whether_an_internal_name_resolves(monkeypatch: pytest.MonkeyPa
 # --- a token that does more than it was made for ---
 
 GRAVE = {"plan_audit", "pilot", "release", "manage"}
+COSTS = {"evaluation:api_proposals": b"{}"}
+APPROVES = {"studio:api_steps": b'{"action": "approve"}'}
+"""Which others may do, too, with what is sent there."""
 
 
 @pytest.mark.django_db
@@ -405,11 +408,14 @@ def test_to_decide_something_with_a_token_for_writing(world: World):
     client = Client(headers={"Authorization": f"Token {secret}"}, raise_request_exception=False)
     known = {route.name: route for route in routes() if route.methods}
     asked = [
-        (name, method) for (name, method), who in rules().items() if name in known and method != "GET" and who in GRAVE
+        (name, method, b"{}")
+        for (name, method), who in rules().items()
+        if name in known and method != "GET" and who in GRAVE
     ]
+    asked += [(name, "POST", body) for name, body in (COSTS | APPROVES).items()]
     allowed = []
-    for name, method in asked:
-        answer = client.generic(method, known[name].reverse(world), b"{}", content_type="application/json")
+    for name, method, body in asked:
+        answer = client.generic(method, known[name].reverse(world), body, content_type="application/json")
         if answer.status_code != 403 or b"this needs" not in answer.content:
             allowed.append(f"{method} {name}: {answer.status_code}")
 

@@ -3,8 +3,9 @@ is final."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,12 +24,17 @@ from annotations.packets import EvidencePart, Material, Sealed, build_content
 from annotations.visibility import given_answers
 from evaluation.audits.blindness import BlindPilotError, closed_pilots, open_sessions
 from evaluation.audits.campaigns import source_of
-from evaluation.models import Pilot, Release, Session
+from evaluation.models import Pilot, Release, ResultsView, Session, Submission, TurnNote
+from evaluation.protocol.modes import PilotMode
+from evaluation.protocol.scoring import ScoringMode
 from evaluation.releases.cut import ReleaseOptions, cut_release
+from evaluation.results.figures.catalogue import FIGURES
 from evaluation.trials.examples import list_histories
+from evaluation.views.results import DOWNLOADS, EEE
 from studio.access.roles import set_roles
 from studio.models import Blob, GraderScript, Notification, Role, User
 from tests.annotations.builders import open_campaign, record_judgment
+from tests.attacks.test_requests import names_asked_for
 from tests.evaluation.builders import pilot_of
 from tests.evaluation.factories import finish, person, pilot_row, turn, verdict
 from tests.everywhere.test_roles import requests, send
@@ -427,16 +433,28 @@ def test_answers_given_before_a_look_count(desk: Desk) -> None:
 
 class Game:
     """A world in which the judge's and a colleague's sealed answers to the same question can be turned round. An
-    attacker who reads the same either way can only guess, and is right half of the time."""
+    attacker who reads the same either way can only guess, and is right half of the time.
+
+    A pilot of each mode took the audited session over, results from outside are audited with it, and a release has
+    both as evidence."""
 
     def __init__(self) -> None:
         self.world = build_world()
         world, self.benchmark = self.world, self.world.benchmark
         verdicts = [verdict(world.session, index=index, quote="Rye first.", reason="As asked.") for index in (1, 2)]
-        self.changed = pilot_of(self.benchmark)
-        Pilot.objects.filter(pk=self.changed.pk).update(mode="changed", base=world.pilot)
-        self.changed.taken_sessions.add(world.session)
+        TurnNote.objects.create(turn=world.session.turns.get(), author=world.people[Role.REVIEWER], text="Said: true.")
+        self.takers = [pilot_of(self.benchmark) for _ in PilotMode]
+        for taker, mode in zip(self.takers, PilotMode, strict=True):
+            Pilot.objects.filter(pk=taker.pk).update(mode=mode, base=world.pilot)
+            taker.taken_sessions.add(world.session)
+        self.submitted = pilot_of(self.benchmark)
+        verdict(finish(self.submitted), quote="Rye first.", reason="As asked.")
         Pilot.objects.update(state="finished", scripted=False, protocol="paper")
+        Pilot.objects.filter(pk=self.submitted.pk).update(imported="submission")
+        ResultsView.objects.update(in_releases=True)
+        options = ReleaseOptions(version="2.0", accept="To look at it.")
+        self.release = cut_release(self.benchmark, options, by=world.people[Role.OWNER])
+        Submission.objects.create(pilot=self.submitted, release=self.release, sha256="0" * 64)
         self.attacker = member(self.benchmark, *Role.values)
         self.colleague = member(self.benchmark, Role.AUDITOR)
         self.reader = member(self.benchmark, *MAY_ALL)
@@ -452,7 +470,7 @@ class Game:
             [FrozenDecision(f"verdict:{row.pk}", "all", 1.0, shown, sealed, cluster=cluster) for row in verdicts],
             by=self.reader,
             name="the audit",
-            source=source_of(world.pilot),
+            source=f"{source_of(world.pilot)} {source_of(self.submitted)}",
             seed=1,
             overlap=2,
             scripted=False,
@@ -461,25 +479,78 @@ class Game:
         )
         for packet in self.audit.packets.all():
             record_judgment(packet, auditor=self.colleague, answer="yes")
+        self.asked: dict[str, list[str]] = {}
+        self.named = self.learn()
+
+    def learn(self) -> set[str]:
+        """What the addresses can be asked for, as they look for it when everything may be shown; returns the names."""
+        client, known = client_of(self.reader), self.values()
+        everything: set[str] = set()
+        with pytest.MonkeyPatch.context() as patch:
+            for route, method, _, address in requests(self.world):
+                if method == "GET" and route.name not in NOT_PLAYED:
+                    with names_asked_for(patch) as names:
+                        send(client, method, address, route.name, self.world)
+                    everything |= names
+                    found = [f"{name}={value}" for name in sorted(names & known.keys()) for value in known[name]]
+                    of = "".join(f"pilot={row.number}&" for row in self.pilots) if "pilot" in names else ""
+                    self.asked[route.name] = [of + each for each in found]
+        return everything
+
+    def values(self) -> dict[str, list[str]]:
+        """What to ask for by each name that could lead to something sealed."""
+        pilots = [Pilot.objects.get(pk=row.pk) for row in self.pilots[:3]]
+        session = self.world.session
+        return {
+            "pilot": [str(each) for row in pilots for each in {row.number, row.pk}],
+            **{key: [str(row.number) for row in pilots] for key in ("like", "with", "round", "base")},
+            "format": [*(style for style, _ in (*DOWNLOADS, EEE)), "api"],
+            "figure": [*FIGURES],
+            "view": ["1"],
+            "scoring": [*ScoringMode],
+            "by": ["task"],
+            "kind": ["too-few-audited", "judges-disagree", "turn", "pilot"],
+            **{key: ["rye", "asked", "true", "pilot", "release", "said"] for key in ("q", "text")},
+            "since": ["1.0"],
+            "beside": [str(session.pk)],
+            "turn": ["1"],
+            "history": [f"session:{session.pk}"],
+            "benchmark": [self.benchmark.slug],
+            **{key: ["0", "1"] for key in ("first", "second")},
+            "waiting": ["audits", "releases"],
+            "state": ["open", "closed", "finished"],
+            "within": [f"pilot:{self.world.pilot.pk}"],
+        }
+
+    @property
+    def pilots(self) -> list[Pilot]:
+        return [self.world.pilot, self.submitted, *self.takers]
 
     def addresses(self) -> Iterator[tuple[str, str, str]]:
-        """Name, method and address of everything, and the same of what took the session over."""
-        world, taker, number = self.world, self.changed.pk, Pilot.objects.get(pk=self.changed.pk).number
-        for route, method, _, address in requests(world):
+        """Name, method and address of everything; of each pilot and release; and with all that it can be asked for."""
+        for route, method, _, address in requests(self.world):
             final = (route.name, method) == ("evaluation:api-audit-results", "POST")  # one's answers, and it tells then
-            if route.name not in NOT_PLAYED and not final and not route.name.startswith(("mfa_", "account_")):
-                yield route.name, method, address
-            if method == "GET" and route.name.startswith(("evaluation:pilot", "evaluation:api-pilot")):
-                yield route.name, method, route.reverse(world, **({"pk": taker} if "pk" in route.arguments else {}))
-        for page in ("", "charts/", "sessions/", "compare/"):
-            for style in ("", "&format=json", "&format=csv"):
-                of = f"pilot={number}&pilot={world.pilot.number}{style}"
-                yield "results", "GET", f"/benchmarks/{self.benchmark.slug}/results/{page}?{of}"
-        yield "results", "GET", f"/api/benchmarks/{self.benchmark.slug}/results/?pilot={number}"
-        for table in ("pilot", "session", "release"):
+            if route.name in NOT_PLAYED or final or route.name.startswith(("mfa_", "account_")):
+                continue
+            yield route.name, method, address
+            if method != "GET":
+                continue
+            if "pk" in route.arguments:
+                for row in self.others(route.name):
+                    yield route.name, method, route.reverse(self.world, pk=row.pk)
+            mark = "&" if "?" in address else "?"
+            for query in self.asked.get(route.name, ()):
+                yield route.name, method, f"{address}{mark}{query}"
+        for table, rows in (("pilot", self.pilots), ("session", [self.world.session]), ("release", [self.release])):
             yield "admin", "GET", f"/admin/evaluation/{table}/"
-        for table, key in (("pilot", taker), ("pilot", world.pilot.pk), ("session", world.session.pk)):
-            yield "admin", "GET", f"/admin/evaluation/{table}/{key}/change/"
+            for row in rows:
+                yield "admin", "GET", f"/admin/evaluation/{table}/{row.pk}/change/"
+
+    def others(self, name: str) -> Sequence[Pilot | Release]:
+        """What an address with a key is of, too."""
+        if name.startswith(("evaluation:pilot", "evaluation:api-pilot")):
+            return [self.submitted, *self.takers]
+        return [self.release] if name.startswith(("evaluation:release", "evaluation:api-release")) else []
 
     def read(self, user: User, names: re.Pattern[str], only: Collection[str] = ()) -> dict[str, str]:
         """What each address answers, of which nothing stays."""
@@ -506,16 +577,21 @@ class Game:
                 " WHERE by = 'judge' OR judgment_id IN (SELECT id FROM annotations_judgment WHERE auditor_id = %s)",
                 [self.colleague.pk],
             )
+            cursor.execute("UPDATE evaluation_turnnote SET text = 'Said: false.'")
+            cursor.execute(
+                "UPDATE evaluation_release SET manifest = (manifest::jsonb || %s::jsonb)::json WHERE id = %s",
+                [json.dumps({"scores": "turned round"}), self.release.pk],
+            )
             cursor.execute("SET LOCAL session_replication_role = origin")
         Pilot.objects.update(scores=None, scores_key="")
         Session.objects.filter(pk=self.world.session.pk).update(graded_strict_at=timezone.now())
 
-    def told(self, user: User, names: re.Pattern[str]) -> set[str]:
+    def told(self, user: User, names: re.Pattern[str], only: Collection[str] = ()) -> set[str]:
         """Addresses that answer otherwise once the secret is turned round."""
-        before = self.read(user, names)
+        before = self.read(user, names, only)
         with transaction.atomic():
             self.turn_round()
-            after = self.read(user, names)
+            after = self.read(user, names, only)
             transaction.set_rollback(True)
         differing = {address for address in before if before[address] != after[address]}
         again = self.read(user, names, differing)
@@ -524,6 +600,16 @@ class Game:
         return differing - by_themselves
 
 
+INDIFFERENT = set(
+    """accept_warnings action actor after agent answer.correct answer.feasible answer.realistic answer.well_scoped app
+    assignee at author before body_part budget_calls budget_cost budget_tokens category command_connection
+    command_program compose cost cursor difficulty does download example file findings folder forward from judge mode
+    model name next no-op_text note only page page_size part path pattern persona protocol raw react_context_tokens
+    react_instructions react_memory react_tools reason reply reviewer runs scope scripts second service
+    session_budget_calls session_budget_cost session_budget_tokens severity source split tag target task task_type
+    tasks thread tokens tool tool_calls tools trigger turns unread until user_model user_style version writer""".split()
+)
+"""Names that lead to nothing that is sealed: which page, in which order, what a form is filled with."""
 NOT_PLAYED = {
     *("studio:logout", "studio:token_revoke", "studio:tokens", "studio:styleguide", "usersessions_list"),
     "studio:benchmark_new",
@@ -564,6 +650,10 @@ def play(game: Game, step: str) -> None:
         assert packet is not None
         answer = {"answer": "yes", "otherwise": "no", "skip": "skipped"}[step]
         record_judgment(packet, auditor=by, answer=answer, comment="So.", number=next_number(packet, by))
+
+
+def test_everything_that_can_be_asked_for_is_played_or_known_to_tell_nothing(game: Game) -> None:
+    assert " ".join(sorted(game.named - game.values().keys() - INDIFFERENT)) == ""
 
 
 @pytest.fixture(scope="module")
@@ -611,14 +701,15 @@ def test_the_game_is_won_by_those_who_are_not_asked(game: Game) -> None:
     """Else the tests above would prove nothing."""
     for _ in range(2):
         play(game, "answer")
-    told = game.told(game.reader, WHERE_JUDGES_ARE)
-
     expected = {
         f"GET /sessions/{game.world.session.pk}/",
-        f"GET /pilots/{game.changed.pk}/",
+        *(f"GET /pilots/{taker.pk}/" for taker in game.takers),
         f"GET /audits/{game.audit.pk}/",
         f"GET /audits/{game.audit.pk}/export.csv",
         f"GET /api/audits/{game.audit.pk}/results/",
         f"GET /benchmarks/{game.benchmark.slug}/releases/",
+        f"GET /releases/{game.release.pk}/",
+        f"GET /api/releases/{game.release.pk}/site/",
+        f"GET /api/pilots/{game.submitted.pk}/report/",
     }
-    assert expected - told == set()
+    assert game.told(game.reader, WHERE_JUDGES_ARE, expected) == expected
