@@ -106,7 +106,7 @@ def test_criteria_are_judged_once_on_the_state_at_the_end_and_scored_strictly_al
     assert Session.objects.get().comp_compat is None
 
 
-def test_what_was_met_and_later_undone_has_regressed(stub: StubModel):
+def test_what_was_met_and_later_undone_has_regressed(stub: StubModel, client: Client):
     stub.agent = writing("The fee is 30 crowns.", "No fee.")
     item = rule("Names the fee.", ExactCheck(kind="file_contains", path="out.md", text="30 crowns"))
 
@@ -114,6 +114,9 @@ def test_what_was_met_and_later_undone_has_regressed(stub: StubModel):
 
     (graded,) = pilot_report(pilot)["sessions"][0]["items"]
     assert (graded["strict"], graded["regressed"]) == (False, True)
+    client.force_login(person(pilot.benchmark, "viewer"))
+    page = client.get(Session.objects.get().get_absolute_url()).content.decode()
+    assert "if the user wanted it undone" in " ".join(page.split())
 
 
 def test_rule_on_replies_looks_at_all_of_them(stub: StubModel):
