@@ -3,8 +3,11 @@ changes."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef
 
 from studio import access
 from studio.domain import findings
@@ -14,8 +17,13 @@ from studio.drafts.authors import authors_of
 from studio.drafts.events import record
 from studio.drafts.locks import lock
 from studio.findings.queries import count_findings
-from studio.models import ErrorWaiver, Finding, Revision, Task, User, Waiver
+from studio.models import Benchmark, ErrorWaiver, Finding, Revision, Task, User, Waiver
 from studio.models.transactions import atomic_with_retry
+
+WRONG = "The check is wrong here."
+"""How the reason begins where somebody says so with one click."""
+DOUBTED_FROM = 3
+"""Dismissals of a rule from which on it is told that most of what it found was dismissed."""
 
 
 class WaiverError(ValueError):
@@ -103,6 +111,41 @@ def split_waived(
         else:
             waived.append(WaivedFinding(finding, waiver.reason, waiver.by))
     return left, waived
+
+
+@dataclass(frozen=True)
+class DoubtedRule:
+    """A rule of which at least half of what it finds in a benchmark was dismissed."""
+
+    name: str
+    found: int
+    """Findings that it has there now, dismissed ones included."""
+    dismissed: int
+    wrong: int
+    """Of these, how many because the check was wrong."""
+
+    @property
+    def about(self) -> str:
+        return RULES[self.name].about if self.name in RULES else ""
+
+
+def doubted_rules(benchmark: Benchmark) -> list[DoubtedRule]:
+    """Those most often called wrong first."""
+    dismissals: Counter[str] = Counter()
+    wrong: Counter[str] = Counter()
+    for model, errors in ((Waiver, False), (ErrorWaiver, True)):
+        same = Finding.objects.filter(task=OuterRef("task"), fingerprint=OuterRef("fingerprint"), rule=OuterRef("rule"))
+        standing = model.objects.filter(Exists(same), task__persona__benchmark=benchmark)
+        for rule, reason in standing.values_list("rule", "reason"):
+            dismissals[rule] += 1
+            wrong[rule] += errors or reason.startswith(WRONG)
+    often = [rule for rule, number in dismissals.items() if number >= DOUBTED_FROM]
+    rows = Finding.objects.filter(rule__in=often, task__persona__benchmark=benchmark).order_by("rule")
+    found = dict(rows.values_list("rule").annotate(number=Count("pk")))
+    doubted = [DoubtedRule(rule, found[rule], dismissals[rule], wrong[rule]) for rule in often]
+    return sorted(
+        (each for each in doubted if 2 * each.dismissed >= each.found), key=lambda each: (-each.wrong, each.name)
+    )
 
 
 def waiver_reasons(tasks: Iterable[Task]) -> dict[tuple[str, str, str, bool], str]:

@@ -18,6 +18,7 @@ from studio.activity.feed import latest_events, recent_events
 from studio.domain.statistics import sum_figures
 from studio.findings.deferred import unchecked_tasks
 from studio.findings.queries import OpenFindings
+from studio.findings.waivers import doubted_rules
 from studio.forms.benchmarks import BenchmarkForm
 from studio.forms.credits import CreditsForm
 from studio.forms.seen import ChangedElsewhere, changed_elsewhere, seen
@@ -187,6 +188,7 @@ def findings(request: SignedInRequest, slug: str) -> HttpResponse:
             "severity": severity,
             "total": rows.totals,
             "unchecked": unchecked_tasks(benchmark) if rows.totals["error"] else 0,
+            "doubted": doubted_rules(benchmark) if access.may(request.user, benchmark, "manage") else (),
             "page": page_of(rows, 50, request.GET.get("page")),
             "query": f"severity={severity}" if severity else "",
         },

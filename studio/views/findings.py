@@ -45,6 +45,8 @@ def waive(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRes
         elif verdict == "unwaive":
             waivers.remove_waiver(task.pk, fingerprint, by=user)
         else:
+            if "wrong" in request.POST:
+                reason = f"{waivers.WRONG} {reason}"
             waivers.add_waiver(task.pk, fingerprint, by=user, reason=reason, current=findings)
     except WaiverError as error:
         problem = str(error)

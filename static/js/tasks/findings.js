@@ -76,7 +76,7 @@ function applyFix(button) {
 // A dismissal applies to the page as it is, saved or not: the form is sent along, and its findings come back.
 async function dismiss(own, button) {
   const body = new URLSearchParams(serialize(formValues()));
-  for (const [name, value] of new FormData(own)) body.set(name, String(value));
+  for (const [name, value] of new FormData(own, button)) body.set(name, String(value));
   if (button) button.disabled = true;
   let result;
   try {

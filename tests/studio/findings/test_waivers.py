@@ -186,3 +186,36 @@ def test_author_is_not_offered_to_dismiss_errors(client):
 
     assert ErrorWaiver.objects.get().by == desk.owner
     assert "Error:" in page and json.dumps(error.message) not in page
+
+
+def test_a_finding_is_called_wrong_with_one_click_and_owners_see_checks_that_are_mostly_wrong(client):
+    desk = Desk()
+    desk.owner = member(desk.benchmark, Role.OWNER)
+    vague = tuple(
+        HiddenIntent(uid=f"2d1f3c8e-0000-4000-8000-00000000000{n}", content=f"The {name} should be professional.")
+        for n, name in enumerate(("report", "letter", "table"))
+    )
+    desk.edit(by=desk.author, intents=vague)
+    found = Finding.objects.filter(task=desk.task, rule="intent-vague")
+    persona = desk.task.persona
+    address = reverse("studio:waive", args=[desk.benchmark.slug, persona.user_id, desk.task.pk])
+    client.force_login(desk.author)
+
+    for finding in found:
+        client.post(address, {"fingerprint": finding.fingerprint, "verdict": "waive", "wrong": "1", "reason": ""})
+
+    assert [waiver.reason for waiver in Waiver.objects.all()] == [waivers.WRONG] * 3
+    [rule] = waivers.doubted_rules(desk.benchmark)
+    assert (rule.name, rule.found, rule.dismissed, rule.wrong) == ("intent-vague", 3, 3, 3)
+    listing = reverse("studio:findings", args=[desk.benchmark.slug])
+    assert "1 check mostly dismissed here" not in client.get(listing).content.decode()
+    client.force_login(desk.owner)
+    assert "1 check mostly dismissed here" in client.get(listing).content.decode()
+
+
+def test_a_check_that_is_seldom_dismissed_is_not_doubted():
+    desk = Desk()
+    warning = a_warning(desk)
+    waivers.add_waiver(desk.task.pk, warning.fingerprint, by=desk.author, reason=waivers.WRONG)
+
+    assert waivers.doubted_rules(desk.benchmark) == []

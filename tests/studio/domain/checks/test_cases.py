@@ -16,6 +16,7 @@ from tests.forgetting import forget_texts
 from tests.studio.domain.checks.cases import CASES, Case, build
 from tests.studio.domain.checks.cases.scripts import SCRIPT_CASES
 from tests.studio.domain.checks.cases.structure import STRUCTURAL_CASES
+from tests.studio.domain.checks.test_offered import OFFERED_RULES
 
 IDS = [f"{case.rule}-{number}" for number, case in enumerate(CASES)]
 
@@ -43,6 +44,7 @@ def test_rule_accepts_the_sound_task(case: Case) -> None:
 
 def test_every_rule_has_a_case_and_a_description() -> None:
     tested = {case.rule for case in (*CASES, *SCRIPT_CASES)} | {name for name, _, _ in STRUCTURAL_CASES}
+    tested |= set(OFFERED_RULES)
     assert tested == RULES.keys()
     assert all(rule.about for rule in RULES.values())
 
