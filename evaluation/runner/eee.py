@@ -344,4 +344,5 @@ def _service(model: Mapping[str, Any]) -> str:
 
 def _part(name: str) -> str:
     """Of a path."""
-    return name.replace("/", "_").replace("..", "_").strip() or "unknown"
+    plain = "".join(char for char in name.replace("/", "_").replace("..", "_") if char.isprintable())
+    return plain.strip()[:100] or "unknown"

@@ -19,11 +19,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from evaluation.engine.budgets import Spent
 from evaluation.engine.folder import Kept, KeptCall, UnreadableLineError, read_calls, read_session
@@ -73,8 +75,24 @@ class _Agent(BaseModel):
     params: dict[str, str]
 
 
+def _time(text: str) -> str:
+    datetime.fromisoformat(text)
+    return text
+
+
+def _address(text: str) -> str:
+    urlsplit(text)
+    return text
+
+
 class _Model(BaseModel):
     name: str
+    model: str
+    base_url: Annotated[str, AfterValidator(_address)] = ""
+
+
+class _Prompt(BaseModel):
+    version: str
 
 
 class _Models(BaseModel):
@@ -88,11 +106,15 @@ class _Run(BaseModel):
 
     pack: _Pack
     pibench: str
-    started: str
+    started: Annotated[str, AfterValidator(_time)]
+    mode: str
+    prompts: dict[str, _Prompt]
     protocol: ProtocolName
     agent_loop: int
     agent: _Agent
     models: _Models
+    scripted: bool
+    agent_judges_itself: bool
     sessions: Annotated[list[PlannedSession], Field(min_length=1)]
 
 

@@ -13,7 +13,7 @@ import pytest
 from evaluation.runner.command import main
 from evaluation.runner.results import read_results
 from studio.domain.pack import MANIFEST, SUMS, write_pack
-from tests.evaluation.builders import task
+from tests.evaluation.builders import rubric, task
 from tests.evaluation.runner.packs import write
 
 
@@ -61,7 +61,8 @@ def test_to_have_a_file_read_from_elsewhere(results: Path, tmp_path: Path):
     "fields",
     [
         {"sessions": []}, {"sessions": None}, {"pack": {}}, {"agent": None}, {"models": {}}, {"protocol": []},
-        {"agent_loop": []}, {"sessions": [{"persona": "b", "task": "a", "run": 1, "chain": 1, "position": 1}]},
+        {"agent_loop": []}, {"scripted": None}, {"agent_judges_itself": None},
+        {"sessions": [{"persona": "b", "task": "a", "run": 1, "chain": 1, "position": 1}]},
     ],
 )  # fmt: skip
 def test_an_error_from_results_of_another_form(
@@ -70,6 +71,45 @@ def test_an_error_from_results_of_another_form(
     change_run(results, **fields)
 
     assert "another form" in refused(capsys, "score", str(results))
+
+
+@pytest.mark.parametrize(
+    ("changed", "value"),
+    [
+        *((("started",), value) for value in (5, "\0", "yesterday")),
+        *((("prompts",), value) for value in (None, 5, [], "x", {"checklist": 5}, {"checklist": {"version": []}})),
+        *((("mode",), value) for value in (None, 5)),
+        *((("models", "agent", "base_url"), value) for value in (None, 5, "http://[")),
+        (("models", "agent", "model"), None),
+    ],
+)
+def test_an_error_from_what_exports_say_of_results(
+    results: Path, changed: tuple[str, ...], value: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    run = json.loads((results / "run.json").read_text())
+    at = run
+    for key in changed[:-1]:
+        at = at[key]
+    at[changed[-1]] = value
+    change_run(results, **run)
+
+    assert "another form" in refused(capsys, "export", str(results), "--format", "eee", "--out", str(tmp_path / "eee"))
+
+
+@pytest.mark.parametrize("name", ["../../x", "..", "\0", "\x1b[2J\n", "x" * 5000])
+def test_to_have_an_export_written_elsewhere(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]):
+    pack = write(tmp_path / "pack.zip", {"clerk": [task("a", checklist=(rubric("The fee is named."),))]})
+    results, out = tmp_path / "results", tmp_path / "eee"
+    assert main(["run", str(pack), "--model", "scripted:helpful", "--out", str(results)]) == 0
+    run = json.loads((results / "run.json").read_text())
+    run["models"]["agent"]["model"] = f"somebody/{name}"
+    change_run(results, pack=run["pack"] | {"name": name}, models=run["models"])
+
+    assert main(["export", str(results), "--format", "eee", "--out", str(out)]) == 0
+
+    written = {path for path in tmp_path.rglob("*.json*") if results not in path.parents and path != pack}
+    assert written and all(path.is_relative_to(out / "data") for path in written)
+    assert "\x1b" not in "".join(map(str, written)) + capsys.readouterr().out
 
 
 @pytest.mark.parametrize("line", ["null", "5", '{"turn": null}', '{"turn": {"taken": {}}}', "[" * 100_000])
