@@ -3,11 +3,10 @@ changes."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, Q
 
 from studio import access
 from studio.domain import findings
@@ -23,7 +22,7 @@ from studio.models.transactions import atomic_with_retry
 WRONG = "The check is wrong here."
 """How the reason begins where somebody says so with one click."""
 DOUBTED_FROM = 3
-"""Dismissals of a rule from which on it is told that most of what it found was dismissed."""
+"""Dismissed findings of a rule from which on it is told that these are most of what it found."""
 
 
 class WaiverError(ValueError):
@@ -131,20 +130,26 @@ class DoubtedRule:
 
 def doubted_rules(benchmark: Benchmark) -> list[DoubtedRule]:
     """Those most often called wrong first."""
-    dismissals: Counter[str] = Counter()
-    wrong: Counter[str] = Counter()
-    for model, errors in ((Waiver, False), (ErrorWaiver, True)):
-        same = Finding.objects.filter(task=OuterRef("task"), fingerprint=OuterRef("fingerprint"), rule=OuterRef("rule"))
-        standing = model.objects.filter(Exists(same), task__persona__benchmark=benchmark)
-        for rule, reason in standing.values_list("rule", "reason"):
-            dismissals[rule] += 1
-            wrong[rule] += errors or reason.startswith(WRONG)
-    often = [rule for rule, number in dismissals.items() if number >= DOUBTED_FROM]
-    rows = Finding.objects.filter(rule__in=often, task__persona__benchmark=benchmark).order_by("rule")
-    found = dict(rows.values_list("rule").annotate(number=Count("pk")))
-    doubted = [DoubtedRule(rule, found[rule], dismissals[rule], wrong[rule]) for rule in often]
+    same = {name: OuterRef(name) for name in ("task", "fingerprint", "rule")}
+    waived, error = Waiver.objects.filter(**same), ErrorWaiver.objects.filter(**same)
+    rows = (
+        Finding.objects.filter(task__persona__benchmark=benchmark)
+        .annotate(
+            is_dismissed=Exists(waived) | Exists(error),
+            is_wrong=Exists(waived.filter(reason__startswith=WRONG)) | Exists(error),
+        )
+        .order_by("rule")
+        .values_list("rule")
+    )
+    counted = rows.annotate(
+        found=Count("pk"),
+        dismissed=Count("pk", filter=Q(is_dismissed=True)),
+        wrong=Count("pk", filter=Q(is_wrong=True)),
+    )
+    doubted = [DoubtedRule(*row) for row in counted]
     return sorted(
-        (each for each in doubted if 2 * each.dismissed >= each.found), key=lambda each: (-each.wrong, each.name)
+        (each for each in doubted if each.dismissed >= DOUBTED_FROM and 2 * each.dismissed >= each.found),
+        key=lambda each: (-each.wrong, each.name),
     )
 
 
