@@ -22,12 +22,11 @@ def build_wheel(folder: Path) -> Path:
     return found
 
 
-def environment(folder: Path, *wanted: str) -> Path:
-    """The Python of a new one with these installed; what the lock names, in its versions."""
+def environment(folder: Path, *wanted: str, locked: bool = True) -> Path:
+    """The Python of a new one with these installed; what the lock names, in its versions if ``locked``."""
     python = folder / "env" / "bin" / "python"
     uv("venv", "--quiet", "--python", sys.executable, str(folder / "env"))
-    locked = (CHECKOUT / "requirements.lock").read_text().replace("\\\n", "")
-    versions = [line.split("--hash")[0] for line in locked.splitlines()]
-    (folder / "versions").write_text("\n".join(versions))
+    named = (CHECKOUT / "requirements.lock").read_text().replace("\\\n", "") if locked else ""
+    (folder / "versions").write_text("\n".join(line.split("--hash")[0] for line in named.splitlines()))
     uv("pip", "install", "--quiet", "--python", str(python), "--constraint", str(folder / "versions"), *wanted)
     return python

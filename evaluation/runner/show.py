@@ -22,6 +22,7 @@ def pack_json(pack: Pack) -> dict[str, Any]:
         "version": pack.version,
         "sha256": pack.sha256,
         "splits": pack.manifest.get("splits", {}),
+        "validation": pack.manifest.get("validation", {}),
         "personas": [
             {
                 "persona": episode.persona.user_id,

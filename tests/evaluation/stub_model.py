@@ -25,7 +25,8 @@ KINDS = {"satisfaction judge": "satisfaction", "follow-up judge": "follow_up", "
 
 
 class StubModel:
-    """``asked`` counts requests by kind; ``bodies`` keeps them. ``gate`` holds answers back while it is not set."""
+    """``asked`` counts requests by kind; ``bodies`` keeps them. ``gate`` holds answers back while it is not set.
+    ``streams``: whether it streams what is asked for as a stream."""
 
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter()
@@ -44,6 +45,7 @@ class StubModel:
         self.gate = threading.Event()
         self.gate.set()
         self.base_url = ""
+        self.streams = False
         self._lock = threading.Lock()
 
     def answer(self, body: dict[str, Any]) -> str | tuple[int, str] | dict[str, Any]:
@@ -85,6 +87,19 @@ def decisions(body: dict[str, Any], yes: Callable[[int], bool], quote: str = "")
     return json.dumps({"decisions": entries})
 
 
+def streamed(document: dict[str, Any]) -> str:
+    """The same answer in one piece of a stream."""
+    choice = document["choices"][0]
+    calls = [{"index": at, **call} for at, call in enumerate(choice["message"].get("tool_calls") or ())]
+    delta = {**choice["message"], **({"tool_calls": calls} if calls else {})}
+    head = {**document, "object": "chat.completion.chunk", "usage": None}
+    ends = "tool_calls" if calls else choice["finish_reason"]
+    pieces = [{"index": 0, "delta": delta, "finish_reason": None}, {"index": 0, "delta": {}, "finish_reason": ends}]
+    events = [{**head, "choices": [piece]} for piece in pieces]
+    events.append({**head, "choices": [], "usage": document["usage"]})
+    return "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
+
+
 @contextmanager
 def serving(stub: StubModel) -> Iterator[StubModel]:
     class Handler(BaseHTTPRequestHandler):
@@ -106,10 +121,13 @@ def serving(stub: StubModel) -> Iterator[StubModel]:
                     "usage": {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12},
                 }
                 status, text = 200, json.dumps(message if "choices" in message else document)
+            kind = "application/json"
+            if stub.streams and body.get("stream") and status == 200:
+                kind, text = "text/event-stream", streamed(json.loads(text))
             content = text.encode()
             try:
                 self.send_response(status)
-                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
                 self.wfile.write(content)

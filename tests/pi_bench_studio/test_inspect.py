@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.releases.documents.readme import running
 from studio.domain.task import ExactCheck
 from studio.local.paths import CHECKOUT
 from tests.evaluation.builders import intents, rubric, rule, task
@@ -42,10 +43,13 @@ def test_task_of_the_installed_wheel_passes_its_tests_inside(tmp_path: Path):
         (tests / name).parent.mkdir(parents=True, exist_ok=True)
         (tests / name).write_bytes((CHECKOUT / "tests" / name).read_bytes())
 
+    [command] = [line for line in running(str(pack)).splitlines() if line.startswith("inspect eval")]
+    told = {"PACK": str(pack), "COMMAND": command}
+
     argv = [str(python), "-m", "pytest", "--noconftest", "-c", os.devnull, "--import-mode", "importlib", str(INSIDE)]
     done = subprocess.run(
         [*argv, "--rootdir", str(tmp_path), "-q", "-p", "no:cacheprovider"],
-        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PACK": str(pack), "PYTHONPATH": str(tmp_path)},
+        env={**told, "PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": str(tmp_path)},
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -44,10 +44,7 @@ def readme_file(manifest: JsonDict, shown: tuple[str, TaskSpec] | None, tables: 
         "## A task",
         _example(shown) if shown else "",
         "## Run it",
-        "With Python 3.11 or newer, the studio’s wheel and any OpenAI-compatible endpoint:",
-        f"```sh\npibench run {file} --model openai:NAME --base-url URL --user openai:NAME --judge openai:NAME --runs 3 "
-        "--out results\n"
-        f"pibench score results\npibench show {file}\n```",
+        running(file),
         "## Verify it",
         _verification(manifest, file),
         "## How scores are computed",
@@ -68,6 +65,46 @@ def readme_file(manifest: JsonDict, shown: tuple[str, TaskSpec] | None, tables: 
         ),
         canary(manifest),
     )
+
+
+def running(file: str) -> str:
+    """NAME, URL and STUDIO stand for what readers have."""
+    seats = "--model openai/NAME --model-role user=openai/NAME --model-role judge=openai/NAME"
+    return f"""With Python 3.11 or newer, the wheel `pi-bench-studio` and any OpenAI-compatible endpoint, whose key is
+read from `OPENAI_API_KEY`. What is interrupted goes on where it stopped if the command is repeated:
+
+```sh
+pibench show {file}
+pibench run {file} --model openai:NAME --base-url URL --user openai:NAME --judge openai:NAME --runs 3 --out results
+pibench score results
+pibench html results --out results.html
+```
+
+Results of two models compared, searched for this pack’s texts, exported for Every Eval Ever, and shown on pages of
+their own:
+
+```sh
+pibench compare results other-results
+pibench leaks {file} results
+pibench export results --format eee --out exported
+pibench site {file} results other-results --out site
+```
+
+Results handed in at the studio that released this pack, with a token of yours in `PIBENCH_TOKEN`; or as one file:
+
+```sh
+pibench upload results --studio STUDIO
+pibench bundle results --out results.zip
+```
+
+The same in Inspect, with the wheel’s extra `inspect`; `inspect view` then shows it:
+
+```sh
+inspect eval pi_bench_studio/pack -T path={file} {seats} --epochs 3
+```
+
+The studio’s folder `deploy/verifiers` has it as an environment of verifiers, for training too: held-out tasks are not
+for that."""
 
 
 def _errata(manifest: JsonDict) -> str:

@@ -21,13 +21,14 @@ from evaluation.results.loading import load_pilot
 from evaluation.results.pilot_report import pilot_report
 from evaluation.runner.command import main
 from evaluation.runner.results import read_results
+from studio.access.tokens import create_token
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ExactCheck, TaskSpec
-from studio.models import Benchmark, Task, User
+from studio.models import Benchmark, Role, Task, User
 from tests.evaluation.builders import archive_of, benchmark_of, endpoint, file, intents, pilot_of, rubric, rule, task
 from tests.evaluation.pilots.builders import work_through
 from tests.evaluation.stub_model import StubModel, decisions, kind_of
-from tests.factories import mark_approved
+from tests.factories import mark_approved, member
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "stub_key")]
 
@@ -159,22 +160,35 @@ def test_intents_that_the_request_says_reach_the_run_with_the_pack(
     assert said["d"] == (1,)
 
 
+@pytest.mark.django_db(transaction=True)
 def test_commands_of_a_packs_readme_run_as_written(
     stub: StubModel,
     tasks: list[TaskSpec],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    live_server: Any,
 ):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    """The one of Inspect: `tests/pi_bench_studio`. Those that verify with other programs: `test_signing.py`."""
+    benchmark = benchmark_of(*tasks)
+    _, token = create_token(member(benchmark, Role.RELEASE_MANAGER), name="home", scope="write", days=1)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("PIBENCH_TOKEN", token)
     monkeypatch.chdir(tmp_path)
-    pack = released(benchmark_of(*tasks), tmp_path / "pack.zip")
+    pack = released(benchmark, tmp_path / "pack.zip")
     with zipfile.ZipFile(pack) as archive:
         readme = archive.read("README.md").decode()
     commands = [line.split()[1:] for line in readme.splitlines() if line.startswith("pibench ")]
-    assert [words[0] for words in commands] == ["run", "score", "show", "verify"]
+    kinds = "show run score html compare leaks export site upload bundle verify"
+    assert [words[0] for words in commands] == kinds.split()
     pack.rename(commands[0][1])
+    stands_for = {"URL": stub.base_url, "STUDIO": live_server.url}
 
     for words in commands:
-        assert main([stub.base_url if word == "URL" else word for word in words]) == 0, words
-        assert capsys.readouterr().out
+        said = [stands_for.get(word, word) for word in words]
+        assert main(said) == 0, words
+        if words[0] == "run":
+            other = {"results": "other-results", "openai:NAME": "openai:OTHER"}
+            assert main([other.get(word, word) for word in said]) == 0
+    assert {path.name for path in tmp_path.iterdir()} >= {"results.html", "exported", "site", "results.zip"}
+    assert "Submitted as pilot" in capsys.readouterr().out
