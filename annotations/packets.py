@@ -25,7 +25,7 @@ ROLES = frozenset({"agent", "assistant", "event", "file", "judge", "model", "sys
 """Ordinary words in every record, whatever an endpoint is called."""
 
 QUESTIONS: dict[Kind, str] = {
-    "satisfaction": "Does this reply, or a file shown with it, meet this intent?",
+    "satisfaction": "Does the work that is shown meet this intent?",
     "follow_up": "Does this reply ask for this, or propose a concrete step towards it?",
     "checklist": "Does the session satisfy this?",
     "session": "What became of each intent, and which items are met?",
@@ -37,7 +37,7 @@ GUIDES: dict[Kind, str] = {
     "follow_up": ("Yes only for a question or a concrete proposal aimed at exactly this. “Anything else?” is No."),
     "checklist": ("Yes only where the record shows it clearly; if you would have to guess, No."),
     "session": (
-        "An intent is completed if a reply, or a file shown with it, met it before the user said it; inferred if the "
+        "An intent is completed if the work that is shown met it before the user said it; inferred if the "
         "agent asked for it or proposed a concrete step towards it, and the user then said it; provided if the user "
         "had to say it unasked. A checklist item is met only where the record shows it clearly."
     ),

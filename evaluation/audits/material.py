@@ -142,7 +142,7 @@ def _work_parts(work: Work) -> Iterator[EvidencePart]:
         yield EvidencePart(role="tool", label=f"{call.name} · turn {call.turn}", text=text)
     about = [line for line in (*work.about_files, *work.about_calls) if not line.startswith("Cut:")]
     if about:
-        yield EvidencePart(role="file", label="besides", text="\n".join(about))
+        yield EvidencePart(role="file", label="about files and calls", text="\n".join(about))
 
 
 def _plain(value: object) -> str:
