@@ -179,7 +179,9 @@ def _persona(persona: PersonaSpec) -> str:
 
 
 def _values(values: Mapping[str, Any]) -> str:
-    return "\n".join(f"{name}: {value}" for name, value in values.items())
+    return "\n".join(
+        f"{name}: {'; '.join(map(str, value)) if isinstance(value, list) else value}" for name, value in values.items()
+    )
 
 
 def _task(material: Material) -> str:

@@ -59,7 +59,7 @@ def load_material(task: Task, spec: TaskSpec, request: ProposalRequest) -> Mater
     return Material(
         task=spec,
         persona=persona,
-        files=file_texts(spec.assets) if kind in SHOWS_WORKPLACE else {},
+        files=file_texts(_files_at_hand(spec, earlier)) if kind in SHOWS_WORKPLACE else {},
         earlier={each.task_id: each for each in earlier},
         given_away=[(leak.number, leak.quote) for leak in leaks if leak.quote],
         tools=(*general_cards(persona), *tool_cards(named)[1]),
@@ -67,6 +67,15 @@ def load_material(task: Task, spec: TaskSpec, request: ProposalRequest) -> Mater
         guidelines=_guidelines(request.field) if kind in WRITES_ANEW else "",
         dismissed=_dismissed(task, request) if kind in WRITES_ANEW else (),
     )
+
+
+def _files_at_hand(spec: TaskSpec, earlier: Sequence[TaskSpec]) -> list[FileRef]:
+    """The task's own, then those that the tasks it builds on left in the workspace."""
+    needed = {need.task_id for need in spec.depends_on}
+    before = [file for task in earlier if task.task_id in needed for file in task.assets]
+    by_path = {file.path: file for file in (*before, *spec.assets)}
+    own = [file.path for file in spec.assets]
+    return [by_path[path] for path in dict.fromkeys((*own, *by_path))]
 
 
 def file_texts(files: Sequence[FileRef]) -> dict[str, str]:

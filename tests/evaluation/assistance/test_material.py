@@ -53,6 +53,19 @@ class TestMaterial:
 
         assert "No rye on Sundays." in prompt and "Oven two is cold." in prompt
 
+    def test_files_of_tasks_it_builds_on_are_shown_after_its_own(self):
+        earlier = a_spec(assets=(file("prices.csv", "rye,4"), file("notes.md", "Old."))).model_copy(
+            update={"task_id": "flour"}
+        )
+        other = a_spec(assets=(file("else.md", "Nothing."),)).model_copy(update={"task_id": "else"})
+
+        prompt = prompt_of(
+            a_spec(assets=(file("notes.md", "New."),), depends_on=(Dependency(task_id="flour"),)), earlier, other
+        )
+
+        assert prompt.index("New.") < prompt.index("rye,4")
+        assert "Old." not in prompt and "Nothing." not in prompt
+
     def test_an_event_is_shown_with_its_data(self):
         spec = a_spec(trigger=Trigger(kind="webhook", payload={"order": "90 rolls for the fair"}), initial_request="")
 
