@@ -35,6 +35,9 @@ PACK = Path(os.environ["PACK"])
 WRITTEN = {"path": "out.md", "content": "The fee is 30 crowns."}
 
 
+TOO_LONG = "The conversation is too long."
+
+
 def plain(body: dict[str, Any]) -> dict[str, Any]:
     """A request as every service is sent it, whatever a client makes of it."""
     messages = []
@@ -83,7 +86,9 @@ def mock(stub: StubModel) -> Model:
 
     def answer(messages: Any, tools: Any, tool_choice: Any, config: Any) -> ModelOutput:
         said = stub.answer({"messages": [{"role": each.role, "content": each.text} for each in messages]})
-        if isinstance(said, dict):
+        if said == TOO_LONG:
+            output = ModelOutput.from_content("m", "", stop_reason="model_length")
+        elif isinstance(said, dict):
             output = ModelOutput.for_tool_call("m", "write_file", WRITTEN)
         else:
             output = ModelOutput.from_content("m", str(said))
@@ -207,6 +212,18 @@ def test_failing_service_is_no_failure_of_the_agent(stub: StubModel) -> None:
     log = by_inspect(stub, retry_on_error=0, fail_on_error=True)
 
     assert log.status == "error" and "division" in str(log.error and log.error.message)
+
+
+def test_conversation_too_long_for_the_model_is_the_agents_failure(stub: StubModel) -> None:
+    stub.agent = lambda body: TOO_LONG
+
+    log = by_inspect(stub)
+
+    assert scores_of(log) == {"proc": 0, "comp": 0}
+    told = [event.data for event in sample_of(log, "cook").events if event.event == "info"]
+    assert [(each["state"], each["reason"]) for each in told] == [
+        ("failed", "The conversation grew longer than the model can read.")
+    ]
 
 
 def test_chosen_tasks_bring_what_they_build_on(stub: StubModel) -> None:
