@@ -20,7 +20,7 @@ VOICE_NAMES: tuple[VoicePromptName, ...] = get_args(VoicePromptName)
 _ON_WORK: Mapping[PromptName, tuple[str, ...]] = {
     "satisfaction": ("2", "3", "4", "6"),
     "follow_up": ("2", "3"),
-    "checklist": ("3", "4", "5", "7"),
+    "checklist": ("3", "4", "5", "7", "8"),
 }
 """Versions that show the session's work, as the paper protocol does."""
 IN_TRUTH: Mapping[PromptName, str] = {"satisfaction": "5", "follow_up": "4", "checklist": "6"}
@@ -38,7 +38,7 @@ CURRENT: Mapping[ProtocolName, Mapping[PromptName | VoicePromptName, str]] = {
         **_RELEASE,
         "satisfaction": "6",
         "follow_up": "3",
-        "checklist": "7",
+        "checklist": "8",
         "voice": "6",
         "voice_check": "7",
         "next_intent": "4",

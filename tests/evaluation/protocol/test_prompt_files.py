@@ -48,6 +48,7 @@ VERSIONS = {
     ("voice", "6"): "1dcb16bd9fd257a9d4f941712fb7245a7dfaf9d36a5949333fdfca818b687d89",
     ("voice_check", "7"): "646f9b7c6d6d95aac78e1afca9df521ee8fde5766f1ebfe8a15b4d0725ad1083",
     ("checklist", "7"): "17892d6a4cd9665cec66ef86e9a2b990d49274482bed6cd700bc21fc9b9861de",
+    ("checklist", "8"): "4001cd0cc0835a9eea68fd3e0572e259b8326e0f0c68d334b005925cb3d7aca2",
     ("next_intent", "4"): "50e78d0771cf161f759ee07ed1a41135c447d11db06397400bdd05ba9e920697",
     ("satisfaction", "6"): "c04365cf9c01fc35155e2dc038c9a8e3c2a6c2b3e8fa2b9b50e32653033dc298",
     ("next_intent", "3"): "55acc9396b7ef8a693c115d678128c94f20b0a6d7071337e85092b6aa9b151b8",
