@@ -78,6 +78,14 @@ def test_field_of_a_persona_changes_the_content_of_its_tasks(field: str) -> None
     assert content(task, persona.model_copy(update={field: PERSONA[field]})) != content(task, persona)
 
 
+@pytest.mark.parametrize("path", ["apps/clock.json", "mcp/sky.json", "mcp/sky.py", "web/rye.md"])
+def test_each_file_of_a_persona_that_an_agent_meets_changes_the_content_of_its_tasks(path: str) -> None:
+    task, persona = a_task_spec(), PersonaSpec(user_id="baker")
+    file = FileRef(path=path, sha256="c" * 64, size=1)
+
+    assert content(task, persona.model_copy(update={"files": (file,)})) != content(task, persona)
+
+
 def test_what_only_the_imported_file_had_changes_nothing() -> None:
     task, persona = a_task_spec(), PersonaSpec(user_id="baker")
     [intent] = task.intents
