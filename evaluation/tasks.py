@@ -16,11 +16,12 @@ from evaluation.call_records import load_client
 from evaluation.endpoints.testing import due_tests, play_test
 from evaluation.judging.judgings import COMPUTE_RESULTS
 from evaluation.leases import DISPATCH, expire_dead, give_up
-from evaluation.models import EndpointTest, Judging, JudgingBatch, OpinionRequest, Proposal, Session
+from evaluation.models import EndpointTest, Judging, JudgingBatch, OpinionRequest, Proposal, ReleaseRequest, Session
 from evaluation.pilots import batching, judging_work, lifecycle, queue, session_work
 from evaluation.pilots.queue import Work
 from evaluation.probes.rules import PROBE_RULES, probe_rules, sweep_rules
 from evaluation.probes.validation import sweep_validations, work_on_probe
+from evaluation.releases.requests import due_releases, make_release
 from evaluation.results.pages import compute_ahead
 from evaluation.trials.analyses import ANALYSE_SCRIPTS, analyse_missing, analyse_scripts
 from evaluation.workspaces.folders import sweep_folders
@@ -44,6 +45,7 @@ def dispatch() -> None:
                 awaited=True,
             ),
             Work("evaluation.tasks.run_endpoint_test", EndpointTest, due_tests, "endpoint", awaited=True),
+            Work("evaluation.tasks.run_release", ReleaseRequest, due_releases, "benchmark", awaited=True),
             Work("evaluation.tasks.run_session", Session, queue.due_in_rehearsals, "rehearsal__person", awaited=True),
             Work("evaluation.tasks.run_session", Session, queue.due_in_pilots, "run__pilot", "position"),
             Work("evaluation.tasks.run_probe", Session, queue.due_in_probes, "probe__validation", "position"),
@@ -91,6 +93,11 @@ def run_opinions(task_id: int) -> None:
 @shared_task(name="evaluation.tasks.run_endpoint_test")
 def run_endpoint_test(test_id: int) -> None:
     play_test(test_id)
+
+
+@shared_task(name="evaluation.tasks.run_release")
+def run_release(request_id: int) -> None:
+    make_release(request_id)
 
 
 @shared_task(name=ANALYSE_SCRIPTS)

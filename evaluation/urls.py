@@ -65,6 +65,7 @@ urlpatterns = [
     path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/figures/", results.item_figures, name="item_figures"),
     path("releases/", releases.releases, name="releases"),
     path("benchmarks/<slug:slug>/releases/", releases.release_new, name="release_new"),
+    path("benchmarks/<slug:slug>/releases/requests/<int:pk>/", releases.release_request, name="release_request"),
     path("benchmarks/<slug:slug>/releases/accept/", releases.release_accept, name="release_accept"),
     path("benchmarks/<slug:slug>/releases/limits/", releases.release_limits, name="release_limits"),
     path("benchmarks/<slug:slug>/releases/key/", releases.release_key, name="release_key"),

@@ -382,6 +382,30 @@ class Migration(migrations.Migration):
                     ],
                 ),
                 migrations.CreateModel(
+                    name='ReleaseRequest',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('claimed_by', models.CharField(blank=True, max_length=200)),
+                        ('lease_until', models.DateTimeField(null=True)),
+                        ('queued_at', models.DateTimeField(null=True)),
+                        ('attempts', models.PositiveSmallIntegerField(default=0)),
+                        ('state', models.CharField(choices=[('asked', 'Asked'), ('finished', 'Finished')], default='asked', max_length=8)),
+                        ('options', studio.models.fields.OrderedJSONField()),
+                        ('step', models.CharField(blank=True, max_length=60)),
+                        ('done', models.PositiveIntegerField(default=0)),
+                        ('of', models.PositiveIntegerField(default=0)),
+                        ('refused', studio.models.fields.OrderedJSONField(null=True)),
+                        ('requested_at', models.DateTimeField(auto_now_add=True)),
+                        ('finished_at', models.DateTimeField(null=True)),
+                        ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='release_requests', to='studio.benchmark')),
+                        ('made', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='evaluation.release')),
+                        ('requested_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
+                    },
+                ),
+                migrations.CreateModel(
                     name='ReleaseTask',
                     fields=[
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -959,6 +983,14 @@ class Migration(migrations.Migration):
                 migrations.AddConstraint(
                     model_name='releasepersona',
                     constraint=models.UniqueConstraint(fields=('release', 'revision'), name='release_persona_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='releaserequest',
+                    constraint=models.UniqueConstraint(condition=models.Q(('state', 'asked')), fields=('benchmark',), name='one_release_at_a_time_of_a_benchmark'),
+                ),
+                migrations.AddConstraint(
+                    model_name='releaserequest',
+                    constraint=models.CheckConstraint(condition=models.Q(models.Q(('made', None), ('refused__isnull', True), ('state', 'asked')), models.Q(('made', None), ('refused__isnull', False), ('state', 'finished')), models.Q(('made__isnull', False), ('refused__isnull', True), ('state', 'finished')), _connector='OR'), name='finished_request_has_a_release_or_a_reason'),
                 ),
                 migrations.AddConstraint(
                     model_name='releasetask',

@@ -11,6 +11,7 @@ from evaluation.models.opinions import OpinionRequest, SecondOpinion
 from evaluation.models.pilots import BenchmarkBudget, Pilot, Run
 from evaluation.models.probes import Probe, ReferenceSolution, Validation
 from evaluation.models.rehearsals import Rehearsal
+from evaluation.models.release_requests import ReleaseRequest
 from evaluation.models.releases import (
     ElsewhereAcceptance,
     Erratum,
@@ -50,6 +51,7 @@ __all__ = [
     "Rehearsal",
     "Release",
     "ReleasePersona",
+    "ReleaseRequest",
     "ReleaseTask",
     "ResultsView",
     "Run",

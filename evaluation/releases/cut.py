@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC
+from itertools import chain
 
 from django.db.models import F
 from django.utils import timezone
@@ -17,6 +18,7 @@ from evaluation.releases.candidate import ReleaseCandidate, load_candidate
 from evaluation.releases.held_out import Cutting, find_told
 from evaluation.releases.packing import contents_of, hash_of, store_files, store_sums
 from evaluation.releases.pins import Pin, held_out_manifests, parts_of
+from evaluation.releases.progress import Progress
 from evaluation.releases.readiness import Blocker, find_blockers
 from evaluation.releases.signing import Signer, signer_of, why_unsigned
 from studio.domain.base import JsonDict
@@ -52,31 +54,46 @@ class ReleaseBlockedError(Exception):
         self.blockers = tuple(blockers)
 
 
-@atomic_with_retry
-def cut_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User | None, signature: str = "") -> Release:
-    """Freeze the benchmark as a version. Raises OptionsError, ReleaseBlockedError, and BlindPilotError for a person to
-    whom its evidence is closed; then nothing has changed.
-
-    ``signature`` is the recorded name of who accepts exceptions if it is not ``by``'s.
-    """
-    version, accept = options.version, options.accept
-    require_judges_open(by, benchmark, EVIDENCE)
+def require_new_version(benchmark: Benchmark, version: str) -> None:
+    """Raises OptionsError."""
     if not VERSION.fullmatch(version):
         raise OptionsError(
             "version",
             f"“{version}” is not a valid release version. Use up to 40 letters, "
             f"digits, dots, pluses and dashes, such as 1.0.",
         )
-    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     if benchmark.releases.filter(version=version).exists():
         raise OptionsError("version", f"Release {version} already exists and cannot be changed. Choose the next one.")
+
+
+@atomic_with_retry
+def cut_release(
+    benchmark: Benchmark,
+    options: ReleaseOptions,
+    *,
+    by: User | None,
+    signature: str = "",
+    progress: Progress | None = None,
+) -> Release:
+    """Freeze the benchmark as a version. Raises OptionsError, ReleaseBlockedError, and BlindPilotError for a person to
+    whom its evidence is closed; then nothing has changed.
+
+    ``signature`` is the recorded name of who accepts exceptions if it is not ``by``'s.
+    """
+    version, accept = options.version, options.accept
+    progress = progress or Progress()
+    require_judges_open(by, benchmark, EVIDENCE)
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    require_new_version(benchmark, version)
     list(Task.objects.select_for_update(no_key=True).filter(persona__benchmark=benchmark).order_by("pk"))
     personas = list(Persona.objects.filter(benchmark=benchmark).select_related("benchmark"))
+    progress.begin("Running graders and checks")
     run_graders(personas, wait=True)
     refresh_findings(personas)
     candidate = load_candidate(benchmark)
     pins = _pins(personas, candidate)
-    blockers = find_blockers(candidate, _reading_errors(pins))
+    progress.begin("Reading back what will be packed", len(pins))
+    blockers = find_blockers(candidate, _reading_errors(pins, progress))
     if blockers and not (accept and all(blocker.acceptable for blocker in blockers)):
         raise ReleaseBlockedError(blockers)
 
@@ -87,11 +104,12 @@ def cut_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User | Non
     cutting = Cutting(candidate, pins, version, today, options.changes, exceptions, earlier)
     signer = None if why_unsigned(benchmark) else signer_of(benchmark, by=by)
     held_out = None
+    progress.begin("Packing", len(pins))
     if cutting.held:
         held_out = HeldOutPack(manifest=cutting.held_out_manifest())
-        _pack(held_out, pins, held_out_manifests(earlier), signer)
+        _pack(held_out, pins, held_out_manifests(earlier), signer, Progress())
     release = Release(benchmark=benchmark, version=version, manifest=cutting.manifest(held_out), created_by=by)
-    _pack(release, pins, [row.manifest for row in earlier], signer)
+    _pack(release, pins, [row.manifest for row in earlier], signer, progress)
     told = find_told(pins, contents_of(read_sums(bytes(release.sums.content)))) if held_out else []
     if told and not accept:
         raise ReleaseBlockedError([*blockers, *told])
@@ -123,11 +141,13 @@ def _exception(blocker: Blocker, reason: str, by: str) -> JsonDict:
     return {"problem": blocker.to_json(), "reason": reason, "by": by}
 
 
-def _pack(pack: SignedArchive, pins: Sequence[Pin], earlier: Sequence[JsonDict], signer: Signer | None) -> None:
+def _pack(
+    pack: SignedArchive, pins: Sequence[Pin], earlier: Sequence[JsonDict], signer: Signer | None, progress: Progress
+) -> None:
     """Store its files, and sign them. ``earlier``: manifests of the packs of its kind before."""
     if signer:
         pack.manifest["signed_by"] = signer.said()
-    pack.sums = store_sums(store_files(pins, pack.manifest, earlier))
+    pack.sums = store_sums(store_files(pins, pack.manifest, earlier, progress))
     if signer:
         signer.sign_sums(pack)
     pack.sha256, pack.size = hash_of(pack)
@@ -145,7 +165,8 @@ def _pins(personas: Sequence[Persona], candidate: ReleaseCandidate) -> list[Pin]
     return [Pin(newest[pk], revisions) for pk, revisions in tasks.items()]
 
 
-def _reading_errors(pins: Sequence[Pin]) -> list[JsonDict]:
+def _reading_errors(pins: Sequence[Pin], progress: Progress) -> list[JsonDict]:
     """Why the packs could not be read back."""
-    parts = (part for splits in (PUBLISHED, HELD_BACK) for _, part in parts_of(pins, splits))
+    published, held_back = progress.each(parts_of(pins, PUBLISHED)), parts_of(pins, HELD_BACK)
+    parts = (part for _, part in chain(published, held_back))
     return [error for part in parts for error in find_reading_errors(episode_files([part]))]

@@ -27,6 +27,7 @@ from evaluation.releases.documents.licence import licence_file
 from evaluation.releases.documents.readme import readme_file
 from evaluation.releases.documents.statistics import statistics_file
 from evaluation.releases.pins import Pin, earlier_releases, held_out_manifests, parts_of, pins_of
+from evaluation.releases.progress import Progress
 from studio.domain.base import JsonDict
 from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.pack import (
@@ -59,7 +60,9 @@ class Rebuilt:
     """Paths of files that are not as released."""
 
 
-def store_files(pins: Sequence[Pin], manifest: JsonDict, earlier: Sequence[JsonDict]) -> dict[str, str]:
+def store_files(
+    pins: Sequence[Pin], manifest: JsonDict, earlier: Sequence[JsonDict], progress: Progress
+) -> dict[str, str]:
     """The sha256 of every file of the pack but its sums, by path. ``earlier``: manifests of the packs of its kind
     before, the newest first. Holds the files of one persona, and the texts of all, in memory."""
     hashes: dict[str, str] = {}
@@ -67,7 +70,7 @@ def store_files(pins: Sequence[Pin], manifest: JsonDict, earlier: Sequence[JsonD
     splits = splits_in(manifest)
     told: dict[str, JsonDict] = manifest.get("splits", {})
     shown: tuple[str, TaskSpec] | None = None
-    for _, episode in parts_of(pins, splits):
+    for _, episode in progress.each(parts_of(pins, splits)):
         hashes |= _store(episode_files([episode]) | rule_script_files([episode]))
         for (name, split), rows in flat_rows(episode, splits[0]).items():
             canary = told[split]["canary"] if told else manifest["canary"]
@@ -124,7 +127,7 @@ def rebuild(pack: Release | HeldOutPack) -> Rebuilt:
     before = list(earlier_releases(release))
     earlier = [each.manifest for each in before] if pack is release else held_out_manifests(before)
     with transaction.atomic():
-        hashes = store_files(pins_of(release), pack.manifest, earlier)
+        hashes = store_files(pins_of(release), pack.manifest, earlier, Progress())
         again = copy(pack)
         again.sums = store_sums(hashes)
         sha256, _ = hash_of(again)

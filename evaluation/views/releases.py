@@ -10,16 +10,16 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
 from django.http import FileResponse, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluation.audits.blindness import find_release, is_evidence_closed, open_pilots, open_releases, record_look
 from evaluation.forms.releases import ErratumForm, LimitsForm, ReleaseForm
+from evaluation.models import ReleaseRequest
 from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds, released_tasks
 from evaluation.releases.candidate import load_candidate
 from evaluation.releases.comparison import changes_since
-from evaluation.releases.cut import ReleaseBlockedError, cut_release
 from evaluation.releases.download import archive_response, find_held_out, site_response, statement_response
 from evaluation.releases.draft import draft_changes
 from evaluation.releases.elsewhere import accept_elsewhere
@@ -39,6 +39,7 @@ from evaluation.releases.readiness import (
     Blocker,
     find_blockers,
 )
+from evaluation.releases.requests import BLOCKED, asked_release, request_release
 from evaluation.releases.signing import key_of, replace_key
 from evaluation.releases.site import pilots_of
 from evaluation.releases.todo import blocked_releases
@@ -127,23 +128,29 @@ def releases(request: SignedInRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug)
-    drafted = draft_changes(benchmark) if request.method == "GET" and may(request.user, benchmark, "release") else ""
-    form = ReleaseForm(request.POST or None, initial={"changes": drafted})
-    told: list[Blocker] = []
-    if request.method == "POST":
-        require(request.user, benchmark, "release")
-        if form.is_valid():
-            try:
-                return redirect(cut_release(benchmark, form.options(), by=request.user))
-            except OptionsError as error:
-                form.reject(error)
-            except ReleaseBlockedError as blocked:
-                told = [each for each in blocked.blockers if each.code == TOLD]
-                form.add_error(
-                    "accept", "The release is blocked. Fix the blockers, or accept them as exceptions with a reason."
-                )
     sealed = is_evidence_closed(request.user, benchmark)
     kinds = blocker_kinds(benchmark, sealed=sealed)
+    refused = _own_refused(request, benchmark)
+    drafted, told = "", []
+    if request.method == "POST":
+        require(request.user, benchmark, "release")
+        form = ReleaseForm(request.POST)
+        if form.is_valid():
+            try:
+                if kinds and not (form.options().accept and all(kind.acceptable for kind in kinds)):
+                    raise OptionsError("accept", BLOCKED)
+                request_release(benchmark, form.options(), by=request.user)
+                return redirect("evaluation:release_new", slug)
+            except OptionsError as error:
+                form.reject(error)
+    elif refused is not None:
+        form = ReleaseForm(refused.options)
+        form.full_clean()
+        form.reject(OptionsError(refused.refused["field"], refused.refused["message"]))
+        told = refused.refused.get("told", [])
+    else:
+        drafted = draft_changes(benchmark) if may(request.user, benchmark, "release") else ""
+        form = ReleaseForm(initial={"changes": drafted})
     blockers = sum(each.number for each in kinds)
     kind = request.GET.get("kind", "")
     if kind not in {each.code for each in kinds}:
@@ -159,6 +166,7 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
             "benchmark": benchmark,
             "why_not_release": why_not("release", benchmark),
             "form": form,
+            "under_way": asked_release(benchmark),
             "drafted": drafted,
             "blockers": blockers,
             "told": told,
@@ -176,6 +184,29 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
             "releases": open_releases(request.user).filter(benchmark=benchmark).defer("manifest")[:20],
         },
     )
+
+
+def _own_refused(request: SignedInRequest, benchmark: Benchmark) -> ReleaseRequest | None:
+    """What a worker refused to make, as the address names it."""
+    named = request.GET.get("refused", "")
+    rows = ReleaseRequest.objects.filter(benchmark=benchmark, requested_by=request.user, refused__isnull=False)
+    return rows.filter(pk=named).first() if named.isdecimal() and len(named) < 19 else None
+
+
+@login_required
+@require_GET
+def release_request(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """How far a release is; once it is there, or was refused, the way to it."""
+    benchmark = find_benchmark(request.user, slug)
+    row = get_object_or_404(ReleaseRequest.objects.select_related("made"), benchmark=benchmark, pk=pk)
+    page = reverse("evaluation:release_new", args=[slug])
+    if row.is_going_on and request.htmx:
+        return render(request, "evaluation/releases/parts/under_way.html", {"benchmark": benchmark, "under_way": row})
+    if row.made is not None:
+        page = row.made.get_absolute_url()
+    elif row.refused is not None:
+        page += f"?refused={row.pk}"
+    return HttpResponse(headers={"HX-Redirect": page}) if request.htmx else redirect(page)
 
 
 @login_required

@@ -51,7 +51,7 @@ OTHER_APPS = (  # actions, parts and files
     "evaluation:session_download evaluation:session_notes evaluation:pilot_tags evaluation:item_figures "
     "evaluation:results_view evaluation:results_view_save evaluation:results_view_remove "
     "evaluation:results_view_freeze "
-    "evaluation:release_download evaluation:release_key evaluation:release_statement "
+    "evaluation:release_request evaluation:release_download evaluation:release_key evaluation:release_statement "
     "evaluation:release_held_out evaluation:release_held_out_statement evaluation:release_accept "
     "evaluation:release_site evaluation:pilot_verified "
     "evaluation:validation_stop evaluation:validation_resume evaluation:rehearsal_solution "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
+from evaluation.models import ReleaseRequest
+from evaluation.releases.requests import make_release
 from studio.drafts.load import load_task
 from studio.models import Task, User
 from studio.review.workflow import approve
@@ -30,6 +32,10 @@ def test_blockers_are_listed_and_an_accepted_release_can_be_imported(sample, rad
     page.get_by_label("Reason for the exceptions").fill("Practice, for a class.")
     page.get_by_role("button", name="Accept exceptions and release").click()
 
+    expect(page.get_by_role("heading", name="Release 1.0 is being made")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("Waiting for a worker…")).to_be_visible()
+    make_release(ReleaseRequest.objects.get().pk)
     expect(page.get_by_role("heading", name="Sample benchmark 1.0")).to_be_visible()
     expect(page.get_by_text("Mina Manager accepted")).to_contain_text("Practice, for a class.")
     with page.expect_download() as started:

@@ -8,7 +8,8 @@ import time
 import pytest
 from playwright.sync_api import Page, expect
 
-from evaluation.models import ModelEndpoint, Pilot
+from evaluation.models import ModelEndpoint, Pilot, ReleaseRequest
+from evaluation.releases.requests import make_release
 from studio.models import Benchmark, Membership, Task, User
 from tests.e2e.builders import work
 from tests.e2e.conftest import SCRIPTED
@@ -139,6 +140,8 @@ def test_from_the_first_task_to_a_released_pack(people, visit):
     owner.get_by_label("Version").fill("1.0")
     owner.get_by_label("Reason for the exceptions").fill("A first look; a script played the agent.")
     press(owner, "Accept exceptions and release")
+    expect(owner.get_by_role("heading", name="Release 1.0 is being made")).to_be_visible()
+    make_release(ReleaseRequest.objects.get().pk)
     expect(owner.get_by_role("heading", name="Bakers 1.0")).to_be_visible()
     with owner.expect_download() as pack:
         owner.get_by_role("link", name="Download", exact=True).click()

@@ -13,10 +13,11 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from evaluation.models import HeldOutPack, Release, ResultsView, Session
+from evaluation.models import HeldOutPack, Release, ReleaseRequest, ResultsView, Session
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.errata import ErratumOptions, publish_erratum
 from evaluation.releases.packing import open_archive, rebuild
+from evaluation.releases.requests import make_release
 from evaluation.releases.site import site_zip
 from evaluation.results.selection import PilotRule, save_view
 from evaluation.runner.bundle import bundle_of
@@ -305,10 +306,14 @@ def test_page_shows_what_tells_of_held_out_tasks_and_takes_a_reason(
     client.force_login(owner)
     page = reverse("evaluation:release_new", args=[benchmark.slug])
     assert 'name="accept"' not in client.get(page).content.decode()
-    shown = client.post(page, {"version": "1.0"}).content.decode()
+    client.post(page, {"version": "1.0"})
+    refused = ReleaseRequest.objects.get()
+    make_release(refused.pk)
+    shown = client.get(page, {"refused": refused.pk}).content.decode()
     assert "data/Harbour/tasks/b/spill.md of the published pack tells of" in shown
     assert 'name="accept"' in shown
     client.post(page, {"version": "1.0", "accept": "It is known."})
+    make_release(ReleaseRequest.objects.exclude(pk=refused.pk).get().pk)
     assert {each["by"] for each in benchmark.releases.get().exceptions} == {str(owner)}
 
 

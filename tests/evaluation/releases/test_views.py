@@ -2,17 +2,26 @@ from __future__ import annotations
 
 import hashlib
 import re
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
 
-from evaluation.models import Release
+from evaluation.models import Release, ReleaseRequest
 from evaluation.releases.cut import ReleaseOptions, cut_release
+from evaluation.releases.progress import Progress
+from evaluation.releases.requests import MAX_ATTEMPTS, due_releases, make_release, request_release
 from evaluation.views.releases import ROWS_PER_KIND
-from studio.models import Benchmark, Task
+from studio.models import Benchmark, Membership, Role, Task
 from tests.evaluation.builders import benchmark_of, rubric, task
 from tests.evaluation.factories import person
 from tests.factories import mark_approved
+from tests.local.processes import wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -32,6 +41,15 @@ def benchmark() -> Benchmark:
 def cut(benchmark: Benchmark) -> Release:
     manager = person(benchmark, "release_manager", display_name="Ruth")
     return cut_release(benchmark, ReleaseOptions(version="1.0", accept="First of all."), by=manager)
+
+
+def requested(client: Client, benchmark: Benchmark, accept: str = "First of all.") -> ReleaseRequest:
+    client.post(f"/benchmarks/{benchmark.slug}/releases/", {"version": "1.0", "accept": accept})
+    return ReleaseRequest.objects.get(state=ReleaseRequest.State.ASKED)
+
+
+def address_of(request: ReleaseRequest) -> str:
+    return reverse("evaluation:release_request", args=[request.benchmark.slug, request.pk])
 
 
 def test_blockers_have_links_and_viewers_cannot_release(client: Client, benchmark: Benchmark):
@@ -78,15 +96,122 @@ def test_missing_reason_is_rejected_and_input_preserved(client: Client, benchmar
 def test_reason_is_recorded_in_the_release(client: Client, benchmark: Benchmark):
     client.force_login(person(benchmark, "release_manager", display_name="Ruth"))
 
-    answer = client.post(
-        f"/benchmarks/{benchmark.slug}/releases/", {"version": "1.0", "accept": "To <b>try</b> the way."}, follow=True
-    )
+    request = requested(client, benchmark, accept="To <b>try</b> the way.")
+    make_release(request.pk)
 
     release = Release.objects.get()
+    answer = client.get(address_of(request), follow=True)
     assert answer.redirect_chain == [(f"/releases/{release.pk}/", 302)]
     page = answer.content.decode()
     assert "Ruth accepted 3 exceptions: To &lt;b&gt;try&lt;/b&gt; the way." in text_of(page)
     assert release.sha256 in page
+
+
+def test_page_shows_the_release_that_is_being_made_and_takes_no_second_one(client: Client, benchmark: Benchmark):
+    client.force_login(person(benchmark, "release_manager"))
+    page = f"/benchmarks/{benchmark.slug}/releases/"
+
+    request = requested(client, benchmark)
+    shown = client.get(page).content.decode()
+
+    assert "Release 1.0 is being made" in shown and "Waiting for a worker…" in shown and 'name="version"' not in shown
+    assert "is being made. Wait" in client.post(page, {"version": "1.1", "accept": "x"}, follow=True).content.decode()
+    ReleaseRequest.objects.update(step="Packing", done=1, of=3)
+    part = client.get(address_of(request), headers={"HX-Request": "true"})
+    assert "Packing: 1 of 3 personas…" in text_of(part.content.decode())
+    make_release(request.pk)
+    over = client.get(address_of(request), headers={"HX-Request": "true"})
+    assert over["HX-Redirect"] == Release.objects.get().get_absolute_url()
+
+
+def test_what_a_worker_refuses_stands_in_the_form_with_what_was_typed(client: Client, benchmark: Benchmark):
+    client.force_login(person(benchmark, "release_manager"))
+    request = requested(client, benchmark, accept="My reason.")
+    cut(benchmark)
+
+    make_release(request.pk)
+    page = client.get(address_of(request), follow=True).content.decode()
+
+    assert "Release 1.0 already exists" in page and "My reason." in page and 'value="1.0"' in page
+    client.force_login(person(benchmark, "owner"))
+    assert "My reason." not in client.get(address_of(request), follow=True).content.decode()
+
+
+def test_release_of_a_worker_that_died_is_made_by_the_next_once(client: Client, benchmark: Benchmark):
+    client.force_login(person(benchmark, "release_manager"))
+    request = requested(client, benchmark)
+    assert due_releases().claim(request.pk)
+
+    make_release(request.pk)
+    assert not Release.objects.exists()
+    ReleaseRequest.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    make_release(request.pk)
+    make_release(request.pk)
+
+    assert Release.objects.count() == 1
+
+
+def test_worker_that_lost_its_lease_leaves_no_release(
+    client: Client, benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+):
+    client.force_login(person(benchmark, "release_manager"))
+    request = requested(client, benchmark)
+
+    def cut_slowly(*args: Any, **kwargs: Any) -> Release:
+        release = cut_release(*args, **kwargs)
+        ReleaseRequest.objects.update(claimed_by="another")
+        return release
+
+    monkeypatch.setattr("evaluation.releases.requests.cut_release", cut_slowly)
+    make_release(request.pk)
+
+    request.refresh_from_db()
+    assert not Release.objects.exists() and request.is_going_on
+
+
+def test_release_that_kills_its_workers_is_given_up(client: Client, benchmark: Benchmark):
+    client.force_login(person(benchmark, "release_manager"))
+    request = requested(client, benchmark)
+    ReleaseRequest.objects.update(attempts=MAX_ATTEMPTS)
+
+    make_release(request.pk)
+
+    page = client.get(address_of(request), follow=True).content.decode()
+    assert "The studio stopped several times while it made this release." in page
+
+
+def test_who_may_no_longer_release_gets_none(client: Client, benchmark: Benchmark):
+    manager = person(benchmark, "release_manager")
+    client.force_login(manager)
+    request = requested(client, benchmark)
+    Membership.objects.filter(user=manager).update(role=Role.VIEWER)
+
+    make_release(request.pk)
+
+    assert not Release.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_progress_is_seen_by_others_while_the_release_is_not(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("evaluation.releases.requests.SHOWN_EVERY", 0.01)
+    asked = request_release(benchmark, ReleaseOptions(version="1.0", accept="x"), by=person(benchmark, "owner"))
+    seen: list[str] = []
+
+    def cut_and_look(*args: Any, progress: Progress, **kwargs: Any) -> Release:
+        release = cut_release(*args, progress=progress, **kwargs)
+        with ThreadPoolExecutor(1) as other:
+            other.submit(look).result()
+        return release
+
+    def look() -> None:
+        wait_until(lambda: ReleaseRequest.objects.get().step == "Packing", "the progress", seconds=60)
+        seen.append(f"{ReleaseRequest.objects.get().done} {Release.objects.count()}")
+        connection.close()
+
+    monkeypatch.setattr("evaluation.releases.requests.cut_release", cut_and_look)
+    make_release(asked.pk)
+
+    assert (seen, Release.objects.count()) == (["1 0"], 1)
 
 
 def test_existing_version_is_rejected(client: Client, benchmark: Benchmark):

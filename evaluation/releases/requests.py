@@ -1,0 +1,124 @@
+"""Releases made by a worker: requested on a page, which shows how far they are."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
+from django.db import connection, transaction
+from django.utils import timezone
+
+from evaluation.audits.blindness import require_judges_open
+from evaluation.leases import renewing, wake_workers
+from evaluation.models import ReleaseRequest
+from evaluation.models.leased import LeasedRows, LeaseLostError, free
+from evaluation.releases.cut import EVIDENCE, ReleaseBlockedError, ReleaseOptions, cut_release, require_new_version
+from evaluation.releases.held_out import TOLD
+from evaluation.releases.progress import Progress
+from studio.access import require
+from studio.domain.base import JsonDict
+from studio.domain.options import OptionsError
+from studio.models import Benchmark, User
+from studio.models.transactions import atomic_with_retry
+
+logger = logging.getLogger(__name__)
+BLOCKED = "The release is blocked. Fix the blockers, or accept them as exceptions with a reason."
+MAX_ATTEMPTS = 3
+"""Workers that may die on one."""
+SHOWN_EVERY = 1.0
+"""Seconds."""
+_BROKEN_OFF = {"field": "", "message": "The studio stopped several times while it made this release. Try again."}
+
+
+def request_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User) -> ReleaseRequest:
+    """Raises OptionsError for what can be told at once, and BlindPilotError as `cut_release` does."""
+    require_judges_open(by, benchmark, EVIDENCE)
+    with transaction.atomic():
+        Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+        require_new_version(benchmark, options.version)
+        if asked_release(benchmark):
+            raise OptionsError("version", "Another release of this benchmark is being made. Wait until it is there.")
+        request = ReleaseRequest.objects.create(
+            benchmark=benchmark, options=options.model_dump(mode="json"), requested_by=by
+        )
+        wake_workers()
+    return request
+
+
+def asked_release(benchmark: Benchmark) -> ReleaseRequest | None:
+    """The one that is being made."""
+    return ReleaseRequest.objects.filter(benchmark=benchmark, state=ReleaseRequest.State.ASKED).first()
+
+
+def due_releases() -> LeasedRows[ReleaseRequest]:
+    return ReleaseRequest.objects.filter(free(), state=ReleaseRequest.State.ASKED)
+
+
+def make_release(pk: int) -> None:
+    """Make what was requested. A second call for the same does nothing."""
+    token = due_releases().claim(pk, step="", done=0, of=0)
+    rows = ReleaseRequest.objects.select_related("benchmark", "requested_by")
+    request = rows.filter(claimed_by=token).first() if token else None
+    if request is None:
+        return
+    with renewing(request):
+        try:
+            refused = _BROKEN_OFF if request.attempts > MAX_ATTEMPTS else _make(request)
+            if refused:
+                request.write(refused=refused, **_finished())
+        except LeaseLostError:
+            logger.info("Release request %d was taken over.", pk)
+
+
+def _make(request: ReleaseRequest) -> JsonDict | None:
+    """Why there is none. Raises LeaseLostError; then there is none of this call."""
+    try:
+        with _shown(request) as progress:
+            _cut(request, progress)
+    except OptionsError as error:
+        return {"field": error.field, "message": error.message}
+    except ReleaseBlockedError as blocked:
+        told = [blocker.to_json() for blocker in blocked.blockers if blocker.code == TOLD]
+        return {"field": "accept", "message": BLOCKED, "told": told}
+    except PermissionDenied as denied:
+        return {"field": "", "message": str(denied)}
+    return None
+
+
+@atomic_with_retry
+def _cut(request: ReleaseRequest, progress: Progress) -> None:
+    """The release and that it was made, or neither."""
+    require(request.requested_by or AnonymousUser(), request.benchmark, "release")
+    options = ReleaseOptions.model_validate(request.options)
+    release = cut_release(request.benchmark, options, by=request.requested_by, progress=progress)
+    request.write(made=release, **_finished())
+
+
+def _finished() -> JsonDict:
+    return {"state": ReleaseRequest.State.FINISHED, "finished_at": timezone.now(), "claimed_by": ""}
+
+
+@contextmanager
+def _shown(request: ReleaseRequest) -> Iterator[Progress]:
+    """Stored every second by a thread of its own, since nobody sees what a transaction writes before its end."""
+    progress, over = Progress(), threading.Event()
+
+    def store() -> None:
+        try:
+            while not over.wait(SHOWN_EVERY):
+                request.held().update(**asdict(progress))
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=store, name="progress of a release", daemon=True)
+    thread.start()
+    try:
+        yield progress
+    finally:
+        over.set()
+        thread.join()
