@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from evaluation.releases.facts import Said, manifest_of
 from evaluation.releases.pins import Pin, parts_of, pins_of
 from evaluation.releases.readiness import Blocker
 from evaluation.results.selection import frozen_views
+from studio.domain.app_data import CLOCK, ClockError, path_of, read_times
 from studio.domain.base import JsonDict
 from studio.domain.credits import Credits, FileOrigin
 from studio.domain.episode import EpisodeSpec, Split
@@ -141,14 +142,30 @@ def find_told(pins: Sequence[Pin], files: Iterable[tuple[str, bytes]]) -> list[B
             for text in (_words(task.task_id), *said) if len(task.task_id) >= SHORTEST_ID else said:
                 if text not in published:
                     wanted.setdefault(text, (part.persona.user_id, task))
+    held = [(part.persona.user_id, task) for _, part in parts_of(pins, HELD_BACK) for task in _tasks(part)]
     found: dict[tuple[str, str, str], Blocker] = {}
-    for path, content in files if wanted else ():
+    for path, content in files if held else ():
+        for persona, task in held:
+            if path == f"data/{persona}/{path_of(CLOCK)}" and task.task_id in _timed(content):
+                _add(found, path, persona, task)
         told = _words(f"{path} {content.decode('utf-8', 'replace')}".replace("\\n", " "))
         for text, (persona, task) in wanted.items():
             if text in told:
-                message = f"{path} of the published pack tells of “{task.title or task.task_id}”, which is held out."
-                found.setdefault((path, persona, task.task_id), Blocker(TOLD, message, persona, task.task_id))
+                _add(found, path, persona, task)
     return list(found.values())
+
+
+def _timed(clock: bytes) -> Collection[str]:
+    """Tasks that it names: by their ids, however short."""
+    try:
+        return read_times(clock).tasks
+    except ClockError:
+        return ()
+
+
+def _add(found: dict[tuple[str, str, str], Blocker], path: str, persona: str, task: TaskSpec) -> None:
+    message = f"{path} of the published pack tells of “{task.title or task.task_id}”, which is held out."
+    found.setdefault((path, persona, task.task_id), Blocker(TOLD, message, persona, task.task_id))
 
 
 def _tasks(episode: EpisodeSpec) -> Iterator[TaskSpec]:

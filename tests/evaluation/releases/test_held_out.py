@@ -287,6 +287,12 @@ def test_sentence_without_spaces_that_tells_of_a_held_out_task_is_found(benchmar
     assert "data/Harbour/tasks/b/spill.md" in told_in(cut(benchmark))[0]
 
 
+def test_clock_that_names_a_held_out_task_by_a_short_id_is_told(benchmark: Benchmark, owner: User):
+    make_move(benchmark.personas.get(user_id="Harbour").pk, Move("split", ("b",), split="held_out"), by=owner)
+    [message] = [each for each in told_in(cut(benchmark)) if "apps/clock.json" in each]
+    assert message == "data/Harbour/apps/clock.json of the published pack tells of “The letter”, which is held out."
+
+
 def test_clock_that_names_a_held_out_task_is_told(benchmark: Benchmark, owner: User):
     persona = benchmark.personas.get(user_id="Harbour")
     times = {"tasks": {f"{MARK}_second": "2026-03-09T09:00"}}
