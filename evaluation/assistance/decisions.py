@@ -182,7 +182,8 @@ def _add_comments(proposal: Proposal, accepted: Collection[AcceptedChange], by: 
         change = each.change
         degree = "gives this away" if change.degree == "wholly" else "partly gives this away"
         why = f" {change.why}" if change.why else ""
-        text = f"The request {degree}: “{change.quote}”.{why} ({_model_name(proposal)} pointed to it.)"
+        quoted = f": “{change.quote}”" if change.quote else ""
+        text = f"The request {degree}{quoted}.{why} ({_model_name(proposal)} pointed to it.)"
         comments.add_comment(proposal.task_id, by=by, text=text, field="intents", item_uid=change.uid)
 
 

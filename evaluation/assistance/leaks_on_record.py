@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from evaluation.assistance.answers.leaks import is_read_wholly
 from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.opinions import opinions_of, store_opinions
 from evaluation.assistance.proposals import Degree, ProposedChange
@@ -39,18 +40,19 @@ def said_of_leaks(
     )
 
 
-def record_leaks(proposal: Proposal, spec: TaskSpec, changes: Sequence[ProposedChange]) -> None:
-    """An answered proposal of kind ``leaks`` as second opinions."""
+def record_leaks(proposal: Proposal, spec: TaskSpec, changes: Sequence[ProposedChange], answer: str) -> None:
+    """An answered proposal of kind ``leaks`` as second opinions; of intents without one only if all was read."""
     if proposal.kind != "leaks" or proposal.scripted:
         return
     said = {change.uid: change for change in changes}
+    whole = is_read_wholly(answer, spec)
     store_opinions(
         proposal.task.persona.benchmark_id,
         proposal.endpoint_id,
         {
             leak_question(intent.content, spec).key: _opinion(said.get(intent.uid), spec)
             for intent in spec.intents
-            if is_written(intent.content)
+            if is_written(intent.content) and (whole or intent.uid in said)
         },
     )
     refresh_findings([proposal.task.persona], ask=False)

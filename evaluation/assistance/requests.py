@@ -151,7 +151,7 @@ def _open(task: Task, request: ProposalRequest) -> QuerySet[Proposal]:
 
 def _dismiss_open(task: Task, request: ProposalRequest, by: User) -> None:
     """Another answer is wanted: what an open proposal still offers is not."""
-    for row in _open(task, request).filter(state=State.READY):
+    for row in _open(task, request).filter(state=State.READY).select_for_update(no_key=True):
         decided = set(row.decisions.values_list("row", flat=True))
         ProposalDecision.objects.bulk_create(
             [

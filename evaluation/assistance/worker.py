@@ -111,7 +111,7 @@ def _call_model(proposal: Proposal, retry_policy: RetryPolicy) -> Mapping[str, A
         raise ValueError("AI help was turned off in the meantime.")
     record = proposal_record(proposal)
     client = record.client(proposal.endpoint, proposal.kind, budget=budget_of(assistant), retry_policy=retry_policy)
-    changes, _ = client.ask_json(
+    changes, completion = client.ask_json(
         prompt.messages,
         f"assist_{proposal.kind}",
         prompt.schema,
@@ -119,7 +119,7 @@ def _call_model(proposal: Proposal, retry_policy: RetryPolicy) -> Mapping[str, A
         max_tries=MAX_ANSWERS,
         temperature=FRESH_TEMPERATURE if proposal.fresh else 0,
     )
-    record_leaks(proposal, spec, changes)
+    record_leaks(proposal, spec, changes, completion.text)
     return {
         "state": State.READY,
         "rows": storable([change.to_json() for change in changes]),

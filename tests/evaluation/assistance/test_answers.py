@@ -104,10 +104,12 @@ def test_unusable_answer_is_rejected_with_a_reason(kind, answer, why):
         read(kind, answer)
 
 
-def test_leak_is_ignored_if_its_quote_is_not_in_the_request():
+def test_a_quote_that_is_not_in_the_request_is_left_out_of_its_leak():
     made_up = {"given_away": [{"intent": 2, "degree": "wholly", "quote": "Nobody works more than 8 hours."}]}
 
-    assert read("leaks", made_up) == ()
+    [leak] = read("leaks", made_up)
+
+    assert (leak.degree, leak.quote, leak.supported) == ("wholly", "", False)
 
 
 def test_quote_that_does_not_occur_is_dropped_and_marked_unsupported():

@@ -21,7 +21,7 @@ from studio.domain.checks.questions import leak_question
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import Dependency, HiddenIntent, Recovery, TaskSpec, Trigger
 from studio.drafts.load import load_task
-from studio.models import Task
+from studio.models import Comment, Task
 from studio.tasks.save import save_task
 from tests.evaluation.assistance.builders import U1, U2, a_request, a_spec
 from tests.evaluation.assistance.conftest import Authoring
@@ -199,6 +199,25 @@ def test_what_the_model_said_the_request_gives_away_is_a_second_opinion(authorin
         Opinion(degree="partly", quote="The rye goes in first."),
         Opinion(degree="none"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "degrees"),
+    [
+        ([{"intent": 1, "degree": "wholly", "quote": "Made up."}], ["wholly", "none"]),
+        ([{"intent": 1, "degree": "wholly"}, {"intent": 17, "degree": "wholly"}], ["wholly", None]),
+        ([{"intent": 1, "degree": "wholly"}, {"intent": 2, "degree": "fully"}], ["wholly", None]),
+    ],
+)
+def test_an_answer_of_which_a_part_is_unread_says_nothing_of_intents_that_it_does_not_name(authoring, rows, degrees):
+    authoring.model_answers(json.dumps({"given_away": [{"quote": "", "why": "", **row} for row in rows]}))
+
+    accept_proposal(authoring.request("leaks").pk, by=authoring.author)
+
+    questions = [leak_question(each.content, authoring.spec) for each in authoring.spec.intents]
+    said = opinions_of(authoring.benchmark.pk, authoring.endpoint.pk, questions)
+    assert [said[each.key].degree if each.key in said else None for each in questions] == degrees
+    assert Comment.objects.get().text == "The request gives this away. (clever pointed to it.)"
 
 
 def test_a_rewording_is_asked_to_hide_what_the_record_says_leaks(authoring):
