@@ -1,13 +1,14 @@
 """The origin of each text in a task: an author's own words, a model's, or a model's that people edited.
 
-A row's uid outlives edits, moves, copies and imports of what was exported here, and so does its origin.
+A row's uid outlives edits, moves, copies and imports of what was exported from its benchmark, and so does its origin.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.db import connection
 from django.db.models import Q, QuerySet
 
 from evaluation.assistance.kinds import ROW_FIELDS
@@ -16,7 +17,7 @@ from evaluation.models import ProposalDecision
 from studio.domain.task import TaskSpec
 from studio.domain.text.coverage import word_overlap
 from studio.drafts.load import load_tasks
-from studio.models import Benchmark, Task
+from studio.models import Benchmark, Event, Task
 
 KEPT = 0.25
 """Share of a proposed text's words that must still be there; with fewer, the words are the author's own."""
@@ -34,6 +35,7 @@ class ProposalOrigin:
     scripted: bool
     by: str
     version: int | None
+    """Of this task; None if the text was accepted in another one."""
     accepted: str
     """The text that was accepted."""
     edited: bool
@@ -56,20 +58,46 @@ def origins_in(specs: Mapping[int, TaskSpec]) -> dict[int, dict[Place, ProposalO
             uids = [row.uid for row in specs[pk].intents] + [row.uid for row in specs[pk].checklist]
             for uid in uids:
                 tasks_of.setdefault(uid, []).append(pk)
-        for decision in _accepted(Q(uid__in=[*tasks_of]) | Q(uid=None, proposal__task__in=part)):
+        for decision in _told_to(part, _accepted(Q(uid__in=[*tasks_of]) | Q(uid=None, proposal__task__in=part))):
             place = (decision.field, str(decision.uid or ""))
             for pk in tasks_of.get(place[1], ()) if decision.uid else [decision.proposal.task_id]:
                 current = text_of(specs[pk], *place)
                 found[pk].pop(place, None)
                 if current and word_overlap(_proposed(decision), current) >= KEPT:
-                    found[pk][place] = _origin(decision, current)
+                    found[pk][place] = _origin(decision, current, pk)
     return found
+
+
+def _told_to(tasks: Sequence[int], decisions: QuerySet[ProposalDecision]) -> Iterator[ProposalDecision]:
+    """Those of these tasks' benchmark, or of a version that one of them was copied from. Anybody can write a uid into
+    a file and import it, which must tell nothing of other benchmarks."""
+    here = Task.objects.filter(pk__in=tasks).values("persona__benchmark")
+    rows = list(decisions.annotate(is_here=Q(proposal__task__persona__benchmark__in=here)))
+    copied = {} if all(row.is_here for row in rows) else _copied_from(Q(task__in=tasks))
+    for row in rows:
+        version = row.revision.number if row.revision else 0
+        if row.is_here or version <= copied.get(row.proposal.task_id, 0):
+            yield row
+
+
+def _copied_from(copies: Q) -> dict[int, int]:
+    """Tasks that others are copies of, however many times over: the newest version copied, by task key."""
+    found: dict[int, int] = {}
+    while True:
+        events = Event.objects.filter(copies, verb__in=("copied", "moved")).order_by()
+        rows = [(data["from"], data["from_version"]) for data in events.values_list("data", flat=True)]
+        newer = [(pk, version) for pk, version in sorted(rows) if version > found.get(pk, 0)]
+        if not newer:
+            return found
+        found.update(newer)
+        copies = Q(task__in=[pk for pk, _ in newer])
 
 
 def _accepted(which: Q) -> QuerySet[ProposalDecision]:
     """Accepted texts, the newest last. The criterion of an accepted rule is none: an author wrote it."""
     accepted = ProposalDecision.objects.filter(which, accepted=True, revision__isnull=False)
-    return accepted.exclude(proposal__kind="rule").select_related("by", "proposal", "revision").order_by("pk")
+    rows = accepted.exclude(proposal__kind="rule").select_related("by", "proposal", "revision").order_by("pk")
+    return rows.defer("revision__spec", "revision__pieces", "proposal__findings", "proposal__options")
 
 
 def _proposed(decision: ProposalDecision) -> str:
@@ -77,13 +105,13 @@ def _proposed(decision: ProposalDecision) -> str:
     return str(rows[decision.row]["text"])
 
 
-def _origin(decision: ProposalDecision, current: str) -> ProposalOrigin:
+def _origin(decision: ProposalDecision, current: str, task: int) -> ProposalOrigin:
     proposal = decision.proposal
     return ProposalOrigin(
         proposal.model,
         proposal.scripted,
         str(decision.by),
-        decision.revision.number if decision.revision else None,
+        decision.revision.number if decision.revision and proposal.task_id == task else None,
         decision.text,
         current != _proposed(decision),
     )
@@ -99,9 +127,23 @@ class ScriptedText:
 
 
 def tasks_with_scripted_texts(benchmark: Benchmark) -> set[int]:
-    """Tasks in which text of a scripted model was accepted at some time."""
-    of_benchmark = Q(proposal__task__persona__benchmark=benchmark, proposal__scripted=True)
-    return set(_accepted(of_benchmark).values_list("proposal__task_id", flat=True))
+    """Tasks in which text of a scripted model was accepted at some time, or that have a row for which it was."""
+    copied = _copied_from(Q(benchmark=benchmark))
+    where = Q(proposal__task__persona__benchmark=benchmark) | Q(proposal__task__in=copied)
+    rows = _accepted(where & Q(proposal__scripted=True)).values_list("proposal__task_id", "uid")
+    tasks, uids = {pk for pk, _ in rows}, {str(uid) for _, uid in rows if uid}
+    if uids:
+        with connection.cursor() as cursor:
+            cursor.execute(HAVING_ROWS, [benchmark.pk, [*uids]])
+            tasks.update(pk for (pk,) in cursor.fetchall())
+    return tasks
+
+
+HAVING_ROWS = """SELECT t.id FROM studio_task t JOIN studio_persona p ON p.id = t.persona_id
+      JOIN studio_revision v ON v.task_id = t.id AND v.number = t.version
+     WHERE p.benchmark_id = %s AND EXISTS (
+           SELECT FROM jsonb_path_query(v.spec::jsonb, '$.*[*].uid') AS uid WHERE uid #>> '{}' = ANY(%s))"""
+"""Tasks whose newest version has a row with one of these uids."""
 
 
 def scripted_texts(tasks: Iterable[int]) -> Iterator[ScriptedText]:

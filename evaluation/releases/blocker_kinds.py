@@ -92,15 +92,15 @@ def _tasks_apart(benchmark: Benchmark, tasks: QuerySet[Task], *, errors: int) ->
     """Tasks about which more may be said than that they are not approved and not piloted. ``errors``: open ones in the
     benchmark."""
     with connection.cursor() as cursor:
-        cursor.execute(PRESENT, [benchmark.pk] * 4)
-        graded, piloted, elsewhere, scripted = cursor.fetchone()
+        cursor.execute(PRESENT, [benchmark.pk] * 3)
+        graded, piloted, elsewhere = cursor.fetchone()
     return {
         *(tasks.filter(n_errors__gt=0).order_by().values_list("pk", flat=True) if errors else ()),
         *(tasks.exclude(grader_path="").order_by().values_list("pk", flat=True) if graded else ()),
         *tasks.filter(OUTDATED).order_by().values_list("pk", flat=True),
         *(_tasks_piloted(benchmark) if piloted else ()),
         *(approval.task for approval in (unaccepted_approvals(benchmark) if elsewhere else ())),
-        *(tasks_with_scripted_texts(benchmark) if scripted else ()),
+        *tasks_with_scripted_texts(benchmark),
     }
 
 
@@ -110,12 +110,9 @@ PRESENT = """SELECT
     EXISTS (SELECT FROM evaluation_pilot WHERE benchmark_id = %s AND NOT scripted AND imported = ''),
     EXISTS (SELECT FROM studio_review r JOIN studio_revision v ON v.id = r.revision_id
               JOIN studio_task t ON t.id = v.task_id JOIN studio_persona p ON p.id = t.persona_id
-             WHERE r.decision = 'approved_elsewhere' AND p.benchmark_id = %s),
-    EXISTS (SELECT FROM evaluation_suggestiondecision d JOIN evaluation_suggestion g ON g.id = d.suggestion_id
-              JOIN studio_task t ON t.id = g.task_id JOIN studio_persona p ON p.id = t.persona_id
-             WHERE g.scripted AND d.taken AND p.benchmark_id = %s)"""
-"""What need be asked about at all: whether there are tasks with grader scripts, pilots that may count, approvals
-elsewhere, and accepted texts of scripted models."""
+             WHERE r.decision = 'approved_elsewhere' AND p.benchmark_id = %s)"""
+"""What need be asked about at all: whether there are tasks with grader scripts, pilots that may count, and approvals
+elsewhere."""
 
 
 def _tasks_piloted(benchmark: Benchmark) -> Iterable[Any]:

@@ -12,17 +12,18 @@ from evaluation.assistance.assistant import AssistanceError
 from evaluation.assistance.decisions import ProposalOutdatedError, accept_proposal, dismiss_proposal
 from evaluation.assistance.provenance import load_origins, scripted_texts
 from evaluation.models import ProposalDecision
+from evaluation.releases.blocker_kinds import blocker_kinds
 from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.releases.readiness import release_blockers
 from studio.domain.task import ChecklistItem, TaskSpec
-from studio.drafts.load import load_episode
+from studio.drafts.load import load_episode, load_task
 from studio.imports.export import episode_files
 from studio.imports.importer import import_files
-from studio.models import Comment, Finding, TaskState, Waiver
+from studio.models import Comment, Finding, Persona, Task, TaskState, Waiver
 from studio.tasks.copy_tasks import copy_tasks
 from studio.tasks.save import save_rebased, save_task
-from tests.evaluation.assistance.builders import BUNDLE, I1, I2, U1, split_into
-from tests.evaluation.builders import archive_of
+from tests.evaluation.assistance.builders import BUNDLE, I1, I2, U1, a_spec, split_into
+from tests.evaluation.builders import archive_of, benchmark_of
 from tests.evaluation.factories import person
 from tests.factories import mark_approved
 
@@ -222,8 +223,39 @@ def test_a_copy_keeps_the_origins_of_its_rows(authoring):
 
     [copy] = copy_tasks([authoring.task], authoring.task.persona, by=authoring.author)
 
-    assert {origin.model for origin in load_origins(copy).values()} == {"clever (clever-1)"}
-    assert len(load_origins(copy)) == 2
+    origins = load_origins(copy).values()
+    assert [(origin.model, origin.version) for origin in origins] == [("clever (clever-1)", None)] * 2
+    assert {origin.version for origin in load_origins(authoring.task).values()} == {2}
+
+
+def elsewhere() -> Persona:
+    """A persona of another benchmark."""
+    return Persona.objects.get(benchmark=benchmark_of(a_spec()))
+
+
+def test_rows_of_other_benchmarks_have_no_origin_here_unless_copied(authoring):
+    authoring.model_answers(split_into(*PARTS))
+    accept_proposal(authoring.request().pk, by=authoring.author)
+    [copy] = copy_tasks([authoring.task], elsewhere(), by=authoring.author)
+    [of_copy] = copy_tasks([copy], elsewhere(), by=authoring.author)
+    guessed = Task.objects.get(persona=elsewhere())
+    save_task(guessed.pk, load_task(guessed).model_copy(update={"checklist": authoring.spec.checklist}), by=None)
+    authoring.model_answers(split_into("The plan names the driver.", "The plan names the van."))
+    accept_proposal(authoring.request(uid=I2).pk, by=authoring.author)
+    save_task(copy.pk, load_task(copy).model_copy(update={"checklist": authoring.spec.checklist}), by=None)
+
+    assert [len(load_origins(task)) for task in (copy, of_copy, guessed)] == [2, 2, 0]
+
+
+def test_a_scripted_models_text_is_found_in_a_copy_that_no_pilot_ran(scripted_authoring):
+    authoring = scripted_authoring()
+    accept_proposal(authoring.request().pk, by=authoring.author)
+    copy_tasks([authoring.task], authoring.task.persona, by=authoring.author)
+    copy_tasks([authoring.task], target := elsewhere(), by=authoring.author)
+
+    for benchmark, number in ((authoring.benchmark, 2), (target.benchmark, 1)):
+        found = {kind.code: kind.number for kind in blocker_kinds(benchmark)}
+        assert found["scripted-words"] == number
 
 
 def test_an_import_of_its_own_export_keeps_the_origins_of_rows(authoring):
