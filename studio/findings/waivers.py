@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, Min, OuterRef, Q
 
 from studio import access
 from studio.domain import findings
@@ -117,15 +117,13 @@ class DoubtedRule:
     """A rule of which at least half of what it finds in a benchmark was dismissed."""
 
     name: str
+    example: str
+    """The message of one that was dismissed."""
     found: int
     """Findings that it has there now, dismissed ones included."""
     dismissed: int
     wrong: int
     """Of these, how many because the check was wrong."""
-
-    @property
-    def about(self) -> str:
-        return RULES[self.name].about if self.name in RULES else ""
 
 
 def doubted_rules(benchmark: Benchmark) -> list[DoubtedRule]:
@@ -142,6 +140,7 @@ def doubted_rules(benchmark: Benchmark) -> list[DoubtedRule]:
         .values_list("rule")
     )
     counted = rows.annotate(
+        example=Min("message", filter=Q(is_dismissed=True)),
         found=Count("pk"),
         dismissed=Count("pk", filter=Q(is_dismissed=True)),
         wrong=Count("pk", filter=Q(is_wrong=True)),

@@ -73,8 +73,8 @@ def _made(manifest: JsonDict) -> str:
         return f"{people} No text of its tasks is one that a model proposed in the studio."
     helped = [_help(row) for row in made["model_help"]]
     return (
-        f"{people} Models proposed some of its texts, and people accepted them one by one; what they rewrote since is "
-        f"their own and not counted:\n\n{bullets(helped)}"
+        f"{people} Models proposed some of its texts, and people accepted them one by one. A text that people rewrote "
+        f"since then is their own and not counted:\n\n{bullets(helped)}"
     )
 
 

@@ -210,7 +210,9 @@ def test_a_finding_is_called_wrong_with_one_click_and_owners_see_checks_that_are
     listing = reverse("studio:findings", args=[desk.benchmark.slug])
     assert "1 check mostly dismissed here" not in client.get(listing).content.decode()
     client.force_login(desk.owner)
-    assert "1 check mostly dismissed here" in client.get(listing).content.decode()
+    page = client.get(listing).content.decode()
+    assert "1 check mostly dismissed here" in page and "3 of 3 dismissed, 3 as wrong" in page
+    assert f"“{rule.example}”" in page and "intent-vague" not in page
 
 
 def test_a_check_that_is_seldom_dismissed_is_not_doubted():
