@@ -344,5 +344,5 @@ def _service(model: Mapping[str, Any]) -> str:
 
 def _part(name: str) -> str:
     """Of a path."""
-    plain = "".join(char for char in name.replace("/", "_").replace("..", "_") if char.isprintable())
-    return plain.strip()[:100] or "unknown"
+    plain = "".join(filter(str.isprintable, name)).replace("/", "_").replace("..", "_").strip()[:100]
+    return "unknown" if plain in {"", "."} else plain

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from django.urls import reverse
 from evaluation.results.benchmark_results import compute_results
 from evaluation.results.eee import eee_zip
 from evaluation.runner.command import main
+from evaluation.runner.eee import Source, eee_files, evaluated
 from evaluation.runner.results import read_results
 from evaluation.runner.scores import score, scores_json
 from studio.domain.episode import Split
@@ -145,6 +147,22 @@ def test_sessions_of_tasks_held_out_after_their_pilot_and_those_that_followed_ar
         samples = [archive.read(name).splitlines() for name in archive.namelist() if name.endswith("_samples.jsonl")]
 
     assert {json.loads(line)["metadata"]["task"] for lines in samples for line in lines} == told
+
+
+@pytest.mark.parametrize("name", ["..", ".\u200b.", "\u200b.", "a/../../b", ".\u200b./.\u200b."])
+def test_no_name_leads_out_of_the_folder(stub: StubModel, tmp_path: Path, name: str):
+    answer_by_content(stub)
+    pack = write(tmp_path / "pack.zip", {"clerk": [task("a", checklist=(rubric("x"),))]})
+    models = [word for seat in ("model", "user", "judge") for word in (f"--{seat}", "openai:stub-model")]
+    at = ["--base-url", stub.base_url, "--key-env", "STUB_API_KEY"]
+    assert main(["run", str(pack), *models, *at, "--out", str(tmp_path / "results")]) == 0
+    found = evaluated(read_results(tmp_path / "results"), Source())
+    models_of = {role: {**model, "model": f"{name}/{name}"} for role, model in found.models.items()}
+
+    paths = eee_files(replace(found, benchmark=name, models=models_of))
+
+    assert {len(path.split("/")) for path in paths} == {5}
+    assert not {"", ".", ".."} & {part for path in paths for part in path.split("/")}
 
 
 def test_results_without_a_score_are_not_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
