@@ -46,14 +46,20 @@ _LATER = Endpoint("not known yet", SCRIPTED, "")
 
 
 @task
-def pack(path: str, persona: str = "", tasks: str = "", split: str = "", agent: str = "react") -> Task:
+def pack(
+    path: str,
+    persona: str | list[str] = "",
+    tasks: str | list[str] = "",
+    split: str | list[str] = "",
+    agent: str = "react",
+) -> Task:
     """``path``: of a release, zip or folder. ``persona``, ``tasks`` and ``split`` choose as those of `pibench run`,
     several with commas between; ``agent`` is the kind of agent. User and judge are the model roles ``user`` and
     ``judge``. Raises PibenchError."""
     if agent == "endpoint":
         raise PibenchError("In Inspect a model is sent whole conversations: there is no agent “endpoint”.")
     found = read_pack(Path(path))
-    options = RunOptions(personas=_words(persona), tasks=_words(tasks), splits=[Split(name) for name in _words(split)])
+    options = RunOptions(personas=_words(persona), tasks=_words(tasks), splits=_splits(split))
     planned = plan(found, Seats(_LATER, _LATER, _LATER, agent), options)
     return Task(
         dataset=list(_samples(planned)),
@@ -108,8 +114,17 @@ def proc_and_comp() -> Scorer:
     return score
 
 
-def _words(text: str) -> list[str]:
-    return [word for each in str(text).split(",") if (word := each.strip())]
+def _words(given: str | list[str]) -> list[str]:
+    """What Inspect's command line splits at commas is a list."""
+    texts = given if isinstance(given, list) else [given]
+    return [word for text in texts for each in str(text).split(",") if (word := each.strip())]
+
+
+def _splits(given: str | list[str]) -> list[Split]:
+    words = _words(given)
+    if unknown := set(words) - set(Split):
+        raise PibenchError(f"“{min(unknown)}” is no split; these are {', '.join(Split)}.")
+    return [Split(word) for word in words]
 
 
 def _samples(planned: PlannedRun) -> Iterator[Sample]:

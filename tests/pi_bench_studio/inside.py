@@ -29,6 +29,7 @@ from evaluation.llm.completion import read_answer
 from evaluation.runner.command import main
 from evaluation.runner.errors import PibenchError
 from pi_bench_studio.model import completion_of, messages_of, tool_of
+from pi_bench_studio.task import pack
 from tests.evaluation.stub_model import StubModel, decisions, serving
 
 PACK = Path(os.environ["PACK"])
@@ -231,6 +232,19 @@ def test_chosen_tasks_bring_what_they_build_on(stub: StubModel) -> None:
 
     [sample] = log.samples or ()
     assert sample.metadata["tasks"] == ["a", "b"]
+
+
+@pytest.mark.parametrize("tasks", ["a,b", ["a", "b"]], ids=["words", "as Inspect's command line gives them"])
+def test_several_tasks_are_chosen_with_commas_between(tasks: str | list[str]) -> None:
+    planned = pack(str(PACK), persona="clerk", tasks=tasks)
+
+    [sample] = planned.dataset
+    assert (sample.metadata or {})["tasks"] == ["a", "b"]
+
+
+def test_unknown_split_is_refused_in_a_sentence() -> None:
+    with pytest.raises(PibenchError, match="“hidden” is no split"):
+        pack(str(PACK), split="hidden")
 
 
 def test_agent_that_keeps_its_own_conversation_is_refused(stub: StubModel) -> None:
