@@ -134,11 +134,12 @@ def _read(benchmark: Benchmark, files: Mapping[str, bytes], name: str = "") -> t
         except (UnsupportedPackError, DamagedPackError) as error:
             fix = "Fetch the pack again from where it was released."
             return Reading(errors=[Problem(file=MANIFEST, message=str(error), fix=fix)]), None
-    completed, alone = with_personas(benchmark, files)
-    reading = read_personas(completed, name=name)
-    reading.tasks_alone = alone
-    if alone:  # what is said of files that are here already is no news
-        reading.warnings = [problem for problem in reading.warnings if problem.file in files]
+    completed = with_personas(benchmark, files)
+    reading = read_personas(completed.files, name=name)
+    reading.tasks_alone = completed.personas
+    if reading.tasks_alone:  # what is said of files that are here already is no news
+        uploaded = files.keys() - completed.stored
+        reading.warnings = [problem for problem in reading.warnings if problem.file in uploaded] + completed.left_out
     return reading, facts
 
 

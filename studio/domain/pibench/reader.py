@@ -20,7 +20,7 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
     ``name`` names a persona whose files are at the root, without a folder around them.
     """
     reading = Reading()
-    files = {path: data for path, data in files.items() if not any(part in _SYSTEM_FILES for part in path.split("/"))}
+    files = {path: data for path, data in files.items() if not is_system_file(path)}
     roots = _persona_folders(files)
     if not roots:
         reading.errors.append(
@@ -57,6 +57,11 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
     return reading
 
 
+def is_system_file(path: str) -> bool:
+    """As archives of some computers have beside what was put into them."""
+    return any(part in _SYSTEM_FILES for part in path.split("/"))
+
+
 def _persona_folders(files: Iterable[str]) -> list[str]:
     folders = set()
     for path in files:
@@ -65,12 +70,13 @@ def _persona_folders(files: Iterable[str]) -> list[str]:
             folders.add("/".join(parts[:-1]))
         elif parts[-1] == "task.yaml" and len(parts) >= 3 and parts[-3] == "tasks":
             folders.add("/".join(parts[:-3]))
-    outermost = {
-        folder
-        for folder in folders
-        if not any(folder != other and (not other or folder.startswith(f"{other}/")) for other in folders)
-    }
+    outermost = {folder for folder in folders if folders.isdisjoint(_parents(folder))}
     return sorted(f"{folder}/" if folder else "" for folder in outermost)
+
+
+def _parents(folder: str) -> list[str]:
+    parts = folder.split("/") if folder else []
+    return ["/".join(parts[:end]) for end in range(len(parts))]
 
 
 def _by_folder(files: Mapping[str, bytes], roots: Collection[str]) -> tuple[dict[str, dict[str, bytes]], list[str]]:

@@ -17,6 +17,7 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.task import HiddenIntent, TaskSpec
 from studio.drafts.load import load_episode, load_task
 from studio.imports.importer import ImportReport, find_reading_errors, import_archive, import_files, import_path
+from studio.imports.single_tasks import with_personas
 from studio.imports.staging import confirm, preview
 from studio.models import Benchmark, Blob, Event, Membership, Persona, Review, Revision, Role, Task, User
 from studio.personas.create import create_persona
@@ -449,6 +450,59 @@ def test_a_single_new_task_has_no_place_in_the_episode_yet(bench, author):
     after = load_episode(bench.personas.get())
     assert brief(report)[0] == ["t3"]
     assert [[task.task_id for task in tasks] for tasks in (after.tasks, after.unplaced)] == [["t1", "t2"], ["t3"]]
+
+
+def test_what_comes_beside_a_single_task_is_left_out_with_a_warning(bench, author):
+    import_files(bench, sound() | {f"{ROOT}notes/a.md": b"x", f"{ROOT}notes/b.md": b"y"}, by=None)
+    before = load_episode(bench.personas.get())
+    new = task_yaml("t3", objectives={"tools_evaluation_path": "new", "checklist": [{"criterion": "In metres"}]})
+    beside = {"scripts/new.py": GRADER, "tools.yaml": b"tools: []", "notes/a.md": b"x", "notes/b.md": b"changed"}
+    junk = {"tasks/t4/notes.md": b"", ".DS_Store": b""}
+
+    upload = {f"{ROOT}{path}": content for path, content in (beside | junk).items()}
+    report = import_files(bench, alone("t3", new) | upload, by=author)
+
+    said = {warning.file.removeprefix(ROOT): warning.message.partition(":")[0] for warning in report.warnings}
+    assert said == {
+        "tasks/t3/task.yaml": "The grader “new” is not in the folder; its rule checks cannot be counted.",
+        "scripts/new.py": "It was left out",
+        "tools.yaml": "It stays as it is in the studio",
+        "notes/b.md": "It stays as it is in the studio",
+        "tasks/t4/notes.md": "It was left out",
+    }
+    assert load_episode(bench.personas.get()).persona == before.persona
+
+
+def test_single_tasks_of_a_persona_in_two_folders_are_refused_before_its_files_are_read(bench):
+    import_files(bench, sound(), by=None)
+    task = files({"tasks/t3/task.yaml": task_yaml("t3")})
+    [content] = task.values()
+
+    with CaptureQueriesContext(connection) as queries:
+        report = import_files(bench, {f"r{n}/{PERSONA}/tasks/t3/task.yaml": content for n in range(3)}, by=None)
+
+    assert [problem.file for problem in report.errors if "two personas" in problem.message] == [
+        f"r1/{PERSONA}/",
+        f"r2/{PERSONA}/",
+    ]
+    assert not any("blob" in query["sql"] for query in queries)
+
+
+def test_single_tasks_of_many_personas_are_read_with_as_many_queries_as_of_one(bench):
+    def folder(persona: str) -> dict[str, bytes]:
+        return {path.replace(ROOT, f"data/{persona}/"): content for path, content in sound().items()}
+
+    def queries_for(*personas: str) -> int:
+        uploads = [
+            {f"data/{name}/tasks/t2/task.yaml": folder(name)[f"data/{name}/tasks/t2/task.yaml"]} for name in personas
+        ]
+        with CaptureQueriesContext(connection) as queries:
+            completed = with_personas(bench, {path: content for each in uploads for path, content in each.items()})
+        assert completed.personas == set(personas)
+        return len(queries)
+
+    import_files(bench, folder("clerk") | folder("cook") | folder("pilot"), by=None)
+    assert queries_for("clerk", "cook", "pilot") == queries_for("clerk")
 
 
 def test_a_single_task_of_an_unknown_persona_is_refused(bench):
