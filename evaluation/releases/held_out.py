@@ -136,18 +136,23 @@ def find_told(pins: Sequence[Pin], files: Iterable[tuple[str, bytes]]) -> list[B
     tasks = [task for _, part in parts_of(pins, PUBLISHED) for task in _tasks(part)]
     published = "".join(_words(line) for task in tasks for line in _lines(task))
     wanted: dict[str, tuple[str, TaskSpec]] = {}
+    clocks: dict[str, tuple[str, list[TaskSpec]]] = {}
     for _, part in parts_of(pins, HELD_BACK):
-        for task in _tasks(part):
+        held = list(_tasks(part))
+        clocks[f"data/{part.persona.user_id}/{path_of(CLOCK)}"] = part.persona.user_id, held
+        for task in held:
             said = [_words(line) for line in _lines(task) if _is_long(line)]
             for text in (_words(task.task_id), *said) if len(task.task_id) >= SHORTEST_ID else said:
                 if text not in published:
                     wanted.setdefault(text, (part.persona.user_id, task))
-    held = [(part.persona.user_id, task) for _, part in parts_of(pins, HELD_BACK) for task in _tasks(part)]
     found: dict[tuple[str, str, str], Blocker] = {}
-    for path, content in files if held else ():
-        for persona, task in held:
-            if path == f"data/{persona}/{path_of(CLOCK)}" and task.task_id in _timed(content):
-                _add(found, path, persona, task)
+    for path, content in files if clocks else ():
+        if path in clocks:
+            persona, held = clocks[path]
+            timed = _timed(content)
+            for task in held:
+                if task.task_id in timed:
+                    _add(found, path, persona, task)
         told = _words(f"{path} {content.decode('utf-8', 'replace')}".replace("\\n", " "))
         for text, (persona, task) in wanted.items():
             if text in told:

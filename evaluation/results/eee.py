@@ -67,11 +67,11 @@ def _evaluated(results: Results, pilot: Pilot) -> Evaluated:
         choice.round.prompts,
         {mode: results.board(mode)[0] for mode in results.modes},
         results.scored,
-        [
+        (
             SampleOf(row.key, loaded.task(session), load_turns(session))
             for loaded, session, row in told
             if row.result.outcome != "missing"
-        ],
+        ),
         Source(results.benchmark.name),
         pilot.number,
     )

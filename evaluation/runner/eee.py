@@ -76,8 +76,8 @@ class Evaluated:
     prompts: Mapping[str, Mapping[str, str]]
     scores: Mapping[ScoringMode, AgentScores]
     scored: Sequence[ScoredSession]
-    samples: Sequence[SampleOf]
-    """Those of public tasks; of others only scores are told."""
+    samples: Iterable[SampleOf]
+    """Those of public tasks, read once; of others only scores are told."""
     source: Source = field(default_factory=Source)
     number: int = 1
     """Of the results, among those that began in the same second."""

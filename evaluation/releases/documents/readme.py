@@ -103,8 +103,8 @@ The same in Inspect, with the wheel’s extra `inspect`; `inspect view` then sho
 inspect eval pi_bench_studio/pack -T path={file} {seats} --epochs 3
 ```
 
-The studio’s folder `deploy/verifiers` has it as an environment of verifiers, for training too: held-out tasks are not
-for that."""
+The studio’s folder `deploy/verifiers` has it as an environment of verifiers, also for training, from which held-out
+tasks are excluded."""
 
 
 def _errata(manifest: JsonDict) -> str:
