@@ -47,6 +47,7 @@ class ProposalRequest:
     reference: str = ""
     """Source of checklist items: ``the reference of <path>``, ``the reference workflow`` or ``pasted text``."""
     reference_text: str = ""
+    """Until a worker reads it, the sha256 of a file."""
 
 
 def is_available(kind: str, field: str) -> bool:

@@ -44,7 +44,7 @@ def request_proposal(task: Task, *, by: User, request: ProposalRequest, fresh: b
     _validate_request(request, spec)
     if fresh:
         _dismiss_open(task, request, by)
-    material = load_material(task, spec, request)
+    material = load_material(task, spec, request, read=False)
     prompt = build_prompt(request, material)
     digest = _hash(assistant.endpoint, prompt)
     same = Proposal.objects.filter(request_hash=digest)
@@ -71,7 +71,6 @@ def request_proposal(task: Task, *, by: User, request: ProposalRequest, fresh: b
         model=f"{assistant.endpoint.name} ({assistant.endpoint.model})",
         scripted=assistant.endpoint.scripted,
         request_hash=digest,
-        truncated_files=list(prompt.truncated),
         requested_by=by,
     )
     if recorded is not None:
@@ -120,6 +119,7 @@ def _validate_request(request: ProposalRequest, spec: TaskSpec) -> None:
 
 
 def _hash(endpoint: ModelEndpoint, prompt: Prompt) -> str:
+    """``prompt``: with hashes of files instead of texts."""
     identity = [PROMPTS_VERSION, endpoint.name, endpoint.base_url, endpoint.model, endpoint.params, prompt.messages]
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
@@ -135,6 +135,7 @@ def _options(request: ProposalRequest) -> dict[str, str]:
 def _replay(proposal: Proposal, recorded: Proposal, material: Material) -> None:
     proposal.state, proposal.rows, proposal.scripted = State.READY, recorded.rows, recorded.scripted
     proposal.replay_of, proposal.answered_at = recorded, timezone.now()
+    proposal.truncated_files = recorded.truncated_files
     changes = [ProposedChange.model_validate(row) for row in recorded.rows or ()]
     proposal.findings = check_rows(proposal.task, material.task, changes, kind=proposal.kind)
 

@@ -47,8 +47,8 @@ MAX_PASTED_CHARACTERS = 60_000
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def load_material(task: Task, spec: TaskSpec, request: ProposalRequest) -> Material:
-    """``spec`` is the version the request is about; everything else is current."""
+def load_material(task: Task, spec: TaskSpec, request: ProposalRequest, *, read: bool = True) -> Material:
+    """``spec`` is the version the request is about; everything else is current. See ``file_texts`` for ``read``."""
     episode = load_episode(task.persona)
     ids = [each.task_id for each in episode.tasks]
     earlier = episode.tasks[: ids.index(task.task_id)] if task.task_id in ids else ()
@@ -59,7 +59,7 @@ def load_material(task: Task, spec: TaskSpec, request: ProposalRequest) -> Mater
     return Material(
         task=spec,
         persona=persona,
-        files=file_texts(_files_at_hand(spec, earlier)) if kind in SHOWS_WORKPLACE else {},
+        files=file_texts(_files_at_hand(spec, earlier), read=read) if kind in SHOWS_WORKPLACE else {},
         earlier={each.task_id: each for each in earlier},
         given_away=[(leak.number, leak.quote) for leak in leaks if leak.quote],
         tools=(*general_cards(persona), *tool_cards(named)[1]),
@@ -78,8 +78,11 @@ def _files_at_hand(spec: TaskSpec, earlier: Sequence[TaskSpec]) -> list[FileRef]
     return [by_path[path] for path in dict.fromkeys((*own, *by_path))]
 
 
-def file_texts(files: Sequence[FileRef]) -> dict[str, str]:
-    """As an agent reads them, by path; pictures and what cannot be read are left out."""
+def file_texts(files: Sequence[FileRef], *, read: bool = True) -> dict[str, str]:
+    """As an agent reads them, by path; pictures and what cannot be read are left out. Documents take seconds to read:
+    where it is enough to tell texts apart, ``read`` is false, and each file's sha256 stands for its text."""
+    if not read:
+        return {file.path: file.sha256 for file in files}
     contents = Blob.objects.read([file.sha256 for file in files if file.size <= MAX_FILE_BYTES])
     texts = {file.path: _text_of(file.path, contents.get(file.sha256, b"")) for file in files}
     return {path: text for path, text in texts.items() if text}
@@ -115,20 +118,20 @@ def _dismissed(task: Task, request: ProposalRequest) -> list[str]:
     return [ProposedChange.model_validate(changes[row]).text for changes, row in rows if changes]
 
 
-def reference_text(spec: TaskSpec, reference: str, pasted: str = "") -> str:
+def reference_text(spec: TaskSpec, reference: str, pasted: str = "", *, read: bool = True) -> str:
     if reference == PASTED:
         return pasted[:MAX_PASTED_CHARACTERS]
     if reference == WORKFLOW:
         return spec.reference_workflow
     path = reference.removeprefix(REFERENCE_OF)
-    return file_texts([file for file in spec.references if file.path == path]).get(path, "")
+    return file_texts([file for file in spec.references if file.path == path], read=read).get(path, "")
 
 
 def build_request(
     spec: TaskSpec, kind: str, field: str, *, uid: str = "", language: str = "", reference: str = "", pasted: str = ""
 ) -> ProposalRequest:
-    """``spec`` is the version the request is about; ``pasted`` takes precedence over ``reference``. Raises
-    AssistanceError."""
+    """With no file read. ``spec`` is the version the request is about; ``pasted`` takes precedence over
+    ``reference``. Raises AssistanceError."""
     options: dict[str, Any] = {}
     if kind == "translate":
         if language not in LANGUAGES:
@@ -136,19 +139,19 @@ def build_request(
         options = {"language": language}
     if kind == "checklist":
         chosen = PASTED if pasted.strip() else reference
-        options = {"reference": chosen, "reference_text": reference_text(spec, chosen, pasted)}
+        options = {"reference": chosen, "reference_text": reference_text(spec, chosen, pasted, read=False)}
     row_uid = uid if field in ROW_FIELDS and UUID.fullmatch(uid) else ""
     return ProposalRequest(kind=cast(Kind, kind), field=field, uid=row_uid, **options)
 
 
-def request_of(proposal: Proposal, spec: TaskSpec) -> ProposalRequest:
+def request_of(proposal: Proposal, spec: TaskSpec, *, read: bool = True) -> ProposalRequest:
     options: Mapping[str, str] = proposal.options
-    reference = options.get("reference", "")
+    reference, pasted = options.get("reference", ""), options.get("reference_text", "")
     return ProposalRequest(
         kind=cast(Kind, proposal.kind),
         field=proposal.field,
         uid=str(proposal.item or ""),
         language=options.get("language", ""),
         reference=reference,
-        reference_text=reference_text(spec, reference, options.get("reference_text", "")) if reference else "",
+        reference_text=reference_text(spec, reference, pasted, read=read) if reference else "",
     )

@@ -12,7 +12,7 @@ from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from evaluation.assistance.answers import read_answer
-from evaluation.assistance.assistant import assistant_model_of, budget_of
+from evaluation.assistance.assistant import AssistanceError, assistant_model_of, budget_of
 from evaluation.assistance.checks import check_rows
 from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.leaks_on_record import record_leaks
@@ -49,6 +49,7 @@ FRESH_TEMPERATURE = 0.7
 MAX_ATTEMPTS = 3
 """Workers that may die on one request."""
 ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
+    (AssistanceError, "", "Attach another good result, or paste one."),
     (BudgetExceededError, "", "An owner of the benchmark can raise the budget."),
     (UnusableJsonError, "", "Try again, or write it yourself. Nothing was saved from the answer."),
     (ContextTooLongError, "This is too long for {name}.", "Shorten the files, or ask about less."),
@@ -82,7 +83,7 @@ def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
     with renewing(proposal):
         try:
             _finish(proposal, **_call_model(proposal, retry_policy))
-        except (InfrastructureError, ValueError) as error:
+        except (AssistanceError, InfrastructureError, ValueError) as error:
             texts = {"problem": describe_failure(error, proposal.endpoint.name), "detail": str(error)}
             _finish(proposal, state=State.FAILED, **{name: storable(text)[:2000] for name, text in texts.items()})
         except CancelledError:
@@ -104,6 +105,8 @@ def describe_failure(error: Exception, name: str) -> str:
 def _call_model(proposal: Proposal, retry_policy: RetryPolicy) -> Mapping[str, Any]:
     spec = TaskSpec.model_validate(proposal.revision.spec)
     request = request_of(proposal, spec)
+    if request.kind == "checklist" and not request.reference_text.strip():
+        raise AssistanceError(f"There is no text in {request.reference}.")
     material = load_material(proposal.task, spec, request)
     prompt = build_prompt(request, material)
     assistant = assistant_model_of(proposal.task.persona.benchmark)
@@ -122,6 +125,7 @@ def _call_model(proposal: Proposal, retry_policy: RetryPolicy) -> Mapping[str, A
     record_leaks(proposal, spec, changes, completion.text)
     return {
         "state": State.READY,
+        "truncated_files": list(prompt.truncated),
         "rows": storable([change.to_json() for change in changes]),
         "findings": storable(check_rows(proposal.task, spec, changes, kind=proposal.kind)),
     }

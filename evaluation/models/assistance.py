@@ -62,7 +62,8 @@ class Proposal(Leased):
     """The endpoint's name and model at the time of the request."""
     scripted = models.BooleanField(default=False)
     request_hash = models.CharField(max_length=64)
-    """Over the endpoint and the whole prompt; identical requests are answered from the record."""
+    """Over the endpoint and the whole prompt, with files' hashes for their texts; identical requests are answered
+    from the record."""
     state = models.CharField(max_length=10, choices=State.choices, default=State.REQUESTED)
     problem = models.TextField(blank=True)
     """If failed: what happened and what to do."""

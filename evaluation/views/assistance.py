@@ -145,7 +145,7 @@ def _repeated_request(request: SignedInRequest, task: Task) -> tuple[ProposalReq
         return None
     row = get_object_or_404(Proposal, pk=int(again), task=task)
     spec = TaskSpec.model_validate(task.revisions.get(number=task.version).spec)
-    return request_of(row, spec), row.state != Proposal.State.FAILED
+    return request_of(row, spec, read=False), row.state != Proposal.State.FAILED
 
 
 def _decision(request: SignedInRequest) -> tuple[str, list[int] | None]:

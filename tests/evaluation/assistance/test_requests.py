@@ -9,13 +9,14 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.assistance.assistant import AssistanceError
-from evaluation.assistance.task_material import reference_text, request_of
+from evaluation.assistance.task_material import request_of
 from evaluation.models import ModelCall, Proposal
 from studio.domain.base import Content
 from studio.domain.task import ExpectedArtifact
@@ -24,7 +25,8 @@ from studio.tasks.save import save_task
 from tests.evaluation.assistance.builders import I1, I2, U1, split_into
 from tests.evaluation.builders import file
 from tests.evaluation.factories import person
-from tests.studio.files.previews.samples import a_png
+from tests.factories import stored
+from tests.studio.files.previews.samples import a_docx, a_png
 
 TWO = split_into("The plan names the baker.", "The plan gives the start of each shift.")
 
@@ -107,6 +109,29 @@ def test_attached_reference_is_offered_first_and_used(authoring):
     assert content in authoring.stub.bodies[-1]["messages"][1]["content"]
 
 
+def test_a_request_reads_no_file_and_the_worker_does(authoring):
+    files = (stored("rules.docx", a_docx("No rye on Sundays.")), file("notes.md", "x" * 7_000))
+    save_task(authoring.task.pk, authoring.spec.model_copy(update={"assets": files}), by=authoring.author)
+    authoring.model_answers('{"intents": []}')
+
+    with CaptureQueriesContext(connection) as queries:
+        row = authoring.request("intents", work=False)
+
+    assert not [query["sql"] for query in queries if "studio_blob" in query["sql"]]
+    assert authoring.work(row).truncated_files == ["notes.md"]
+    assert "No rye on Sundays." in authoring.stub.bodies[-1]["messages"][1]["content"]
+    assert authoring.request("intents", work=False).truncated_files == ["notes.md"]
+
+
+def test_another_file_is_another_request(authoring):
+    authoring.model_answers('{"intents": []}')
+    first = authoring.request("intents")
+    other = authoring.spec.model_copy(update={"assets": (file("notes.md", "Other."),)})
+    save_task(authoring.task.pk, other, by=authoring.author)
+
+    assert authoring.request("intents", work=False).request_hash != first.request_hash
+
+
 def test_reference_without_text_is_rejected_before_the_model_is_called(authoring):
     content = a_png()
     Blob.objects.store([content])
@@ -114,10 +139,15 @@ def test_reference_without_text_is_rejected_before_the_model_is_called(authoring
     spec = authoring.spec.model_copy(
         update={"expected_artifacts": (ExpectedArtifact(path="a.png", reference=reference),)}
     )
-    text = reference_text(spec, "the reference of a.png")
+    save_task(authoring.task.pk, spec, by=authoring.author)
+    asked = {"reference": "the reference of a.png", "reference_text": reference.sha256}
 
-    with pytest.raises(AssistanceError, match="Attach a good result"):
-        authoring.request("checklist", reference="the reference of a.png", reference_text=text)
+    row = authoring.request("checklist", **asked)
+
+    assert (row.state, row.problem) == (
+        "failed",
+        "There is no text in the reference of a.png. Attach another good result, or paste one.",
+    )
     assert authoring.stub.bodies == []
 
 
