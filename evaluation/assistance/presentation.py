@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from evaluation.assistance.kinds import DECIDED_AS_ONE, ROW_FIELDS
 from evaluation.assistance.proposals import IntentChoice, ProposedChange, row_number, text_of
-from evaluation.assistance.sources import name_of_source, sources_for
+from evaluation.assistance.sources import name_of_source, notes_on, sources_for
 from evaluation.models import Proposal, ProposalDecision
 from evaluation.protocol.assistance import NAMES
 from studio.domain.descriptions import SOURCE_LABELS
@@ -71,7 +71,9 @@ class RowView:
     conflict: str | None = None
     """The current text, if it has changed since the request."""
     choice: IntentChoice = PROPOSED
-    """Not saved yet."""
+    """As chosen on the page just now."""
+    notes: tuple[str, ...] = ()
+    """On the chosen source; before that, the proposal's."""
 
     @property
     def source(self) -> str:
@@ -145,6 +147,7 @@ def build_view(
         decision = decisions.get(number)
         before = text_of(spec, change.field, change.uid)
         shows_diff = proposal.kind in ("reword", "translate") and before is not None
+        choice = (choices or {}).get(number, PROPOSED)
         is_short = before is not None and len(before) + len(change.text) < LONG_DIFF
         rows.append(
             RowView(
@@ -158,7 +161,8 @@ def build_view(
                 before=before or "",
                 rule=_sentence_of(change.rule),
                 conflict=conflict[1] if conflict and conflict[0] == number else None,
-                choice=(choices or {}).get(number, PROPOSED),
+                choice=choice,
+                notes=notes_on(proposal.task, choice.source) if choice.source else change.notes,
             )
         )
     sources: dict[str, str] = {}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from evaluation.assistance.answers.intents import SCORED
 from studio.domain.task import Recovery, RecoveryKind, TaskSpec
+from studio.drafts.load import load_tasks
 from studio.models import Task
 from studio.tasks.checks import placed_tasks
 
@@ -22,3 +24,12 @@ def sources_for(task: Task, spec: TaskSpec) -> dict[str, Recovery]:
     ]
     sources = (Recovery(kind=kind, ref=ref) for kind, ref in refs)
     return {name_of_source(source): source for source in sources}
+
+
+def notes_on(task: Task, source: str) -> tuple[str, ...]:
+    """What an author should know who chose this source, by its name."""
+    kind, _, ref = source.partition(" ")
+    if kind != "session" or "\0" in ref:
+        return ()
+    rows = Task.objects.filter(persona=task.persona_id, task_id=ref, position__lt=task.position or 0)
+    return tuple(SCORED.format(ref) for spec in load_tasks([row.pk for row in rows]).values() if not spec.is_setup)

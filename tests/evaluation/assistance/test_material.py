@@ -11,6 +11,7 @@ from evaluation.assistance.assistant import AssistanceError
 from evaluation.assistance.decisions import accept_proposal, dismiss_proposal
 from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.opinions import opinions_of, store_opinions
+from evaluation.assistance.presentation import build_view
 from evaluation.assistance.prompts import build_prompt
 from evaluation.assistance.proposals import IntentChoice
 from evaluation.assistance.task_material import load_material
@@ -260,6 +261,17 @@ def test_a_source_in_a_task_with_its_own_checklist_says_that_it_must_move_first(
 
     assert "“flour” has its own checklist" in row.rows[0]["notes"][0]
     assert author.spec.depends_on == ()
+
+
+def test_a_source_chosen_by_hand_has_its_own_notes_and_not_the_proposed_ones(authoring):
+    author = with_earlier_task(authoring)
+    row = author.request("intents")
+
+    def notes(source: str) -> tuple[str, ...]:
+        return build_view(row, choices={0: IntentChoice(source=source)}).rows[0].notes
+
+    assert notes("question") == ()
+    assert notes("session flour") == notes("") == tuple(row.rows[0]["notes"]) != ()
 
 
 def test_scope_and_source_of_a_proposal_are_those_the_author_chose(authoring):
