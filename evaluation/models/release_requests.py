@@ -30,7 +30,8 @@ class ReleaseRequest(Leased):
     """Personas in all; 0: the step is not counted."""
     made = models.OneToOneField("evaluation.Release", on_delete=models.CASCADE, null=True, related_name="+")
     refused = OrderedJSONField(null=True)
-    """Why there is none: ``{"field", "message", "told"}``; the last: what the public pack tells of held-out tasks."""
+    """Why there is none: ``{"field", "message"}``, and perhaps ``found``: ``{"message", "acceptable"}`` of blockers
+    that were found while it was made."""
     requested_by = models.ForeignKey("studio.User", on_delete=models.SET_NULL, null=True, related_name="+")
     requested_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)

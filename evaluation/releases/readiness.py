@@ -24,6 +24,7 @@ from studio.models.tasks import APPROVED
 APPROVED_ELSEWHERE = "task-approved-elsewhere"
 NOT_APPROVED, NOT_PILOTED = "task-not-approved", "task-not-piloted"
 NOT_VALIDATED = "task-not-validated"
+UNREADABLE = "pack-unreadable"
 OUTDATED = "task-approval-outdated"
 LICENCE_UNKNOWN, NO_CONTRIBUTORS = "licence-unknown", "contributors-unknown"
 FILE_UNKNOWN, FILE_GONE = "file-licence-unknown", "file-from-elsewhere-gone"
@@ -158,7 +159,7 @@ def _unvalidated(benchmark: Benchmark) -> Iterable[Blocker]:
 
 def _unreadable(errors: Iterable[JsonDict]) -> Iterable[Blocker]:
     for error in errors:
-        yield Blocker("pack-unreadable", f"{error['file']}: {error['message']} {error['fix']}", acceptable=False)
+        yield Blocker(UNREADABLE, f"{error['file']}: {error['message']} {error['fix']}", acceptable=False)
 
 
 def _unpiloted(candidate: ReleaseCandidate) -> Iterable[Blocker]:

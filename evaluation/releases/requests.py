@@ -10,24 +10,27 @@ from dataclasses import asdict
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
+from django.http import Http404
 from django.utils import timezone
 
-from evaluation.audits.blindness import require_judges_open
 from evaluation.leases import renewing, wake_workers
 from evaluation.models import ReleaseRequest
 from evaluation.models.leased import LeasedRows, LeaseLostError, free
-from evaluation.releases.cut import EVIDENCE, ReleaseBlockedError, ReleaseOptions, cut_release, require_new_version
+from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release, require_new_version
 from evaluation.releases.held_out import TOLD
 from evaluation.releases.progress import Progress
+from evaluation.releases.readiness import UNREADABLE
 from studio.access import require
 from studio.domain.base import JsonDict
 from studio.domain.options import OptionsError
 from studio.models import Benchmark, User
-from studio.models.transactions import atomic_with_retry
+from studio.models.transactions import atomic_with_retry, is_away
 
 logger = logging.getLogger(__name__)
 BLOCKED = "The release is blocked. Fix the blockers, or accept them as exceptions with a reason."
+FOUND_IN_CUT = (TOLD, UNREADABLE)
+"""Blockers that the page cannot show before."""
 MAX_ATTEMPTS = 3
 """Workers that may die on one."""
 SHOWN_EVERY = 1.0
@@ -36,23 +39,31 @@ _BROKEN_OFF = {"field": "", "message": "The studio stopped several times while i
 
 
 def request_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User) -> ReleaseRequest:
-    """Raises OptionsError for what can be told at once, and BlindPilotError as `cut_release` does."""
-    require_judges_open(by, benchmark, EVIDENCE)
-    with transaction.atomic():
-        Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
-        require_new_version(benchmark, options.version)
-        if asked_release(benchmark):
-            raise OptionsError("version", "Another release of this benchmark is being made. Wait until it is there.")
-        request = ReleaseRequest.objects.create(
-            benchmark=benchmark, options=options.model_dump(mode="json"), requested_by=by
-        )
-        wake_workers()
+    """Raises OptionsError for what can be told at once; the rest is told by `refused_release`."""
+    require_new_version(benchmark, options.version)
+    asked = options.model_dump(mode="json")
+    try:
+        with transaction.atomic():
+            request = ReleaseRequest.objects.create(benchmark=benchmark, options=asked, requested_by=by)
+            wake_workers()
+    except IntegrityError:
+        raise OptionsError(
+            "version", "Another release of this benchmark is being made. Wait until it is there."
+        ) from None
     return request
 
 
 def asked_release(benchmark: Benchmark) -> ReleaseRequest | None:
     """The one that is being made."""
     return ReleaseRequest.objects.filter(benchmark=benchmark, state=ReleaseRequest.State.ASKED).first()
+
+
+def refused_release(benchmark: Benchmark, by: User) -> ReleaseRequest | None:
+    """The last one, if it was this person's and was refused, and there has been no release since."""
+    newest = ReleaseRequest.objects.filter(benchmark=benchmark).first()
+    if newest is None or newest.refused is None or newest.requested_by_id != by.pk:
+        return None
+    return None if benchmark.releases.filter(created_at__gt=newest.finished_at).exists() else newest
 
 
 def due_releases() -> LeasedRows[ReleaseRequest]:
@@ -83,10 +94,18 @@ def _make(request: ReleaseRequest) -> JsonDict | None:
     except OptionsError as error:
         return {"field": error.field, "message": error.message}
     except ReleaseBlockedError as blocked:
-        told = [blocker.to_json() for blocker in blocked.blockers if blocker.code == TOLD]
-        return {"field": "accept", "message": BLOCKED, "told": told}
-    except PermissionDenied as denied:
-        return {"field": "", "message": str(denied)}
+        rows = [blocker for blocker in blocked.blockers if blocker.code in FOUND_IN_CUT]
+        found = [{"message": blocker.message, "acceptable": blocker.acceptable} for blocker in rows]
+        return {"field": "", "message": BLOCKED, "found": found}
+    except (PermissionDenied, Http404):
+        return {"field": "", "message": "You may no longer release this benchmark."}
+    except LeaseLostError:
+        raise
+    except Exception as error:
+        if is_away(error):
+            raise  # another worker goes on once the database is back
+        logger.exception("Release request %d failed with an internal error.", request.pk)
+        return {"field": "", "message": f"Internal error: {type(error).__name__}. Try again."}
     return None
 
 

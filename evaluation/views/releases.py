@@ -14,12 +14,20 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from evaluation.audits.blindness import find_release, is_evidence_closed, open_pilots, open_releases, record_look
+from evaluation.audits.blindness import (
+    find_release,
+    is_evidence_closed,
+    open_pilots,
+    open_releases,
+    record_look,
+    require_judges_open,
+)
 from evaluation.forms.releases import ErratumForm, LimitsForm, ReleaseForm
 from evaluation.models import ReleaseRequest
 from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds, released_tasks
 from evaluation.releases.candidate import load_candidate
 from evaluation.releases.comparison import changes_since
+from evaluation.releases.cut import EVIDENCE
 from evaluation.releases.download import archive_response, find_held_out, site_response, statement_response
 from evaluation.releases.draft import draft_changes
 from evaluation.releases.elsewhere import accept_elsewhere
@@ -35,11 +43,12 @@ from evaluation.releases.readiness import (
     LICENCE_UNKNOWN,
     NO_CONTRIBUTORS,
     NOT_VALIDATED,
+    UNREADABLE,
     UNSIGNED,
     Blocker,
     find_blockers,
 )
-from evaluation.releases.requests import BLOCKED, asked_release, request_release
+from evaluation.releases.requests import BLOCKED, asked_release, refused_release, request_release
 from evaluation.releases.signing import key_of, replace_key
 from evaluation.releases.site import pilots_of
 from evaluation.releases.todo import blocked_releases
@@ -73,7 +82,7 @@ KIND_LABELS = {
     "grader-broken": "grader script grades nothing",
     "judge-not-compared": "a judge that has not been compared with people",
     "judge-worse": "a judge that does worse than the one in use",
-    "pack-unreadable": "cannot be read back",
+    UNREADABLE: "cannot be read back",
     LICENCE_UNKNOWN: "licence unknown",
     NO_CONTRIBUTORS: "no contributors named",
     FILE_UNKNOWN: "files from elsewhere without source or licence",
@@ -130,10 +139,11 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug)
     sealed = is_evidence_closed(request.user, benchmark)
     kinds = blocker_kinds(benchmark, sealed=sealed)
-    refused = _own_refused(request, benchmark)
-    drafted, told = "", []
+    refused = refused_release(benchmark, request.user)
+    drafted, found = "", []
     if request.method == "POST":
         require(request.user, benchmark, "release")
+        require_judges_open(request.user, benchmark, EVIDENCE)
         form = ReleaseForm(request.POST)
         if form.is_valid():
             try:
@@ -147,7 +157,7 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
         form = ReleaseForm(refused.options)
         form.full_clean()
         form.reject(OptionsError(refused.refused["field"], refused.refused["message"]))
-        told = refused.refused.get("told", [])
+        found = refused.refused.get("found", [])
     else:
         drafted = draft_changes(benchmark) if may(request.user, benchmark, "release") else ""
         form = ReleaseForm(initial={"changes": drafted})
@@ -158,7 +168,7 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     by_task = request.GET.get("by") == "task" and not kind
     rows = Paginator(released_tasks(benchmark), PER_PAGE)
     tasks: Page[Any] | None = rows.get_page(request.GET.get("page")) if by_task else None
-    form.fields["accept"].required = bool(kinds or told)  # for the form; cut_release enforces it
+    form.fields["accept"].required = bool(kinds or found)  # for the form; cut_release enforces it
     return render(
         request,
         "evaluation/releases/new.html",
@@ -169,13 +179,14 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
             "under_way": asked_release(benchmark),
             "drafted": drafted,
             "blockers": blockers,
-            "told": told,
-            "exceptions": blockers + len(told),
+            "found": found,
+            "exceptions": blockers + len(found),
             "groups": _groups(benchmark, kinds, kind, request.GET.get("page")),
             "kind": kind,
             "tasks": tasks,
             "by_task": _by_task(benchmark, tasks, sealed=sealed) if tasks else None,
-            "unacceptable": [each[:1][0] for each in kinds if not each.acceptable],
+            "unacceptable": [each[:1][0] for each in kinds if not each.acceptable]
+            + [each for each in found if not each["acceptable"]],
             "approved_elsewhere": APPROVED_ELSEWHERE,
             "sealed": sealed,
             "key": key_of(benchmark),
@@ -186,26 +197,18 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     )
 
 
-def _own_refused(request: SignedInRequest, benchmark: Benchmark) -> ReleaseRequest | None:
-    """What a worker refused to make, as the address names it."""
-    named = request.GET.get("refused", "")
-    rows = ReleaseRequest.objects.filter(benchmark=benchmark, requested_by=request.user, refused__isnull=False)
-    return rows.filter(pk=named).first() if named.isdecimal() and len(named) < 19 else None
-
-
 @login_required
 @require_GET
 def release_request(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """How far a release is; once it is there, or was refused, the way to it."""
     benchmark = find_benchmark(request.user, slug)
+    require(request.user, benchmark, "release")
     row = get_object_or_404(ReleaseRequest.objects.select_related("made"), benchmark=benchmark, pk=pk)
     page = reverse("evaluation:release_new", args=[slug])
     if row.is_going_on and request.htmx:
         return render(request, "evaluation/releases/parts/under_way.html", {"benchmark": benchmark, "under_way": row})
     if row.made is not None:
         page = row.made.get_absolute_url()
-    elif row.refused is not None:
-        page += f"?refused={row.pk}"
     return HttpResponse(headers={"HX-Redirect": page}) if request.htmx else redirect(page)
 
 

@@ -123,7 +123,7 @@ def web_process(listener: socket.socket, gate: int) -> ManagedProcess:
         "gunicorn",
         "studio.wsgi:application",
         "--config",
-        "python:studio.local.web",
+        "python:studio.web.gunicorn",
         "--bind",
         f"fd://{listener.fileno()}",
     ]

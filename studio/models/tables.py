@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
-from django.db.migrations import CreateModel
+from django.db.migrations import AddConstraint, AddField, AddIndex, CreateModel
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
@@ -21,6 +21,10 @@ class Tables(Operation):
     reversible = False
 
     def __init__(self, operations: Sequence[Operation]) -> None:
+        """Raises TypeError for an operation that models do not say."""
+        for each in operations:
+            if not isinstance(each, CreateModel | AddField | AddIndex | AddConstraint):
+                raise TypeError(f"{type(each).__name__} is not made with the tables: put it into a later migration.")
         self.operations = operations
 
     def state_forwards(self, app_label: str, state: ProjectState) -> None:

@@ -200,7 +200,7 @@ RULES = {
     "evaluation:pilot_tags": "POST pilot",
     "evaluation:api-results": "GET view",
     "evaluation:release_new": "GET view, POST release",
-    "evaluation:release_request": "GET view",
+    "evaluation:release_request": "GET release",
     "evaluation:release_accept": "POST release",
     "evaluation:release_key": "POST manage",
     "evaluation:release": "GET view, POST release",

@@ -69,13 +69,15 @@ class Command(BaseCommand):
         scripted = f"http://127.0.0.1:{model_port}/v1"
         supervisor.environment = stack.environment(SCRIPTED_MODEL_URL=scripted)
         gate, held = os.pipe()
-        with collected_warnings() as warnings:
-            self.prepare()
-            supervisor.start(stack.scripted_model_process(model_port))
-            supervisor.start(stack.web_process(listener, gate))  # loads what it needs on another core
-            accounts = self.load_sample() if sample else ""
+        try:
+            with collected_warnings() as warnings:
+                self.prepare()
+                supervisor.start(stack.scripted_model_process(model_port))
+                supervisor.start(stack.web_process(listener, gate))  # loads what it needs on another core
+                accounts = self.load_sample() if sample else ""
+        finally:
+            os.close(held)
         connections.close_all()
-        os.close(held)
         if supervisor.stopping:
             return
         with self.step("Web server"):

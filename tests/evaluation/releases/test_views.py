@@ -17,6 +17,7 @@ from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.releases.progress import Progress
 from evaluation.releases.requests import MAX_ATTEMPTS, due_releases, make_release, request_release
 from evaluation.views.releases import ROWS_PER_KIND
+from studio.domain.options import OptionsError
 from studio.models import Benchmark, Membership, Role, Task
 from tests.evaluation.builders import benchmark_of, rubric, task
 from tests.evaluation.factories import person
@@ -137,6 +138,19 @@ def test_what_a_worker_refuses_stands_in_the_form_with_what_was_typed(client: Cl
     assert "My reason." not in client.get(address_of(request), follow=True).content.decode()
 
 
+def test_refusal_is_over_with_the_next_release(client: Client, benchmark: Benchmark):
+    client.force_login(person(benchmark, "release_manager"))
+    request = requested(client, benchmark, accept="My reason.")
+    Membership.objects.update(role=Role.VIEWER)
+    make_release(request.pk)
+    Membership.objects.update(role=Role.RELEASE_MANAGER)
+    page = f"/benchmarks/{benchmark.slug}/releases/"
+
+    assert "My reason." in client.get(page).content.decode()
+    cut(benchmark)
+    assert "My reason." not in client.get(page).content.decode()
+
+
 def test_release_of_a_worker_that_died_is_made_by_the_next_once(client: Client, benchmark: Benchmark):
     client.force_login(person(benchmark, "release_manager"))
     request = requested(client, benchmark)
@@ -180,15 +194,54 @@ def test_release_that_kills_its_workers_is_given_up(client: Client, benchmark: B
     assert "The studio stopped several times while it made this release." in page
 
 
-def test_who_may_no_longer_release_gets_none(client: Client, benchmark: Benchmark):
+@pytest.mark.parametrize("left", [True, False])
+def test_who_may_no_longer_release_gets_none(client: Client, benchmark: Benchmark, left: bool):
     manager = person(benchmark, "release_manager")
     client.force_login(manager)
     request = requested(client, benchmark)
-    Membership.objects.filter(user=manager).update(role=Role.VIEWER)
+    own = Membership.objects.filter(user=manager)
+    own.delete() if left else own.update(role=Role.VIEWER)
 
     make_release(request.pk)
 
+    request.refresh_from_db()
     assert not Release.objects.exists()
+    assert request.refused == {"field": "", "message": "You may no longer release this benchmark."}
+
+
+def test_defect_of_the_studio_ends_a_release_with_a_sentence(
+    client: Client, benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+):
+    client.force_login(person(benchmark, "release_manager"))
+    request = requested(client, benchmark)
+    monkeypatch.setattr("evaluation.releases.requests.cut_release", lambda *_, **__: 1 / 0)
+
+    make_release(request.pk)
+
+    page = client.get(f"/benchmarks/{benchmark.slug}/releases/").content.decode()
+    assert "Internal error: ZeroDivisionError. Try again." in page and "First of all." in page
+
+
+def test_what_only_the_making_of_a_release_finds_is_listed(
+    client: Client, benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+):
+    client.force_login(person(benchmark, "release_manager"))
+    request = requested(client, benchmark)
+    error = {"file": "clerk/profile.yaml", "message": "It has no name.", "fix": "Give it one."}
+    monkeypatch.setattr("evaluation.releases.cut.find_reading_errors", lambda _: [error])
+
+    make_release(request.pk)
+
+    page = text_of(client.get(f"/benchmarks/{benchmark.slug}/releases/").content.decode())
+    assert "clerk/profile.yaml: It has no name. Give it one. This must be fixed first" in page
+
+
+def test_two_people_at_once_ask_for_one_release(benchmark: Benchmark):
+    owner = person(benchmark, "owner")
+    request_release(benchmark, ReleaseOptions(version="1.0", accept="x"), by=owner)
+
+    with pytest.raises(OptionsError, match="is being made"):
+        request_release(benchmark, ReleaseOptions(version="1.1", accept="x"), by=owner)
 
 
 @pytest.mark.django_db(transaction=True)

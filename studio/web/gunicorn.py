@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
+
+from django.urls import resolve
 
 preload_app = True
 
 
 def when_ready(server: object) -> None:
     """Before the processes that answer are made of this one."""
-    import_module("studio.urls")
+    resolve("/")  # imports every page
     os.read(int(os.environ["STUDIO_GATE"]), 1)
