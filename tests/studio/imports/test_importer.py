@@ -453,18 +453,21 @@ def test_a_single_new_task_has_no_place_in_the_episode_yet(bench, author):
 
 
 def test_what_comes_beside_a_single_task_is_left_out_with_a_warning(bench, author):
-    import_files(bench, sound() | {f"{ROOT}notes/a.md": b"x", f"{ROOT}notes/b.md": b"y"}, by=None)
+    stored = {"scripts/old.py": GRADER, "notes/a.md": b"x", "notes/b.md": b"y"}
+    import_files(bench, sound() | {f"{ROOT}{path}": content for path, content in stored.items()}, by=None)
     before = load_episode(bench.personas.get())
-    new = task_yaml("t3", objectives={"tools_evaluation_path": "new", "checklist": [{"criterion": "In metres"}]})
+    new = task_yaml(
+        "t3", objectives={"tools_evaluation_path": "scripts/new.py", "checklist": [{"criterion": "In metres"}]}
+    )
     beside = {"scripts/new.py": GRADER, "tools.yaml": b"tools: []", "notes/a.md": b"x", "notes/b.md": b"changed"}
-    junk = {"tasks/t4/notes.md": b"", ".DS_Store": b""}
+    beside |= {"scripts/old.py": GRADER, "tasks/t4/notes.md": b"", ".DS_Store": b""}
 
-    upload = {f"{ROOT}{path}": content for path, content in (beside | junk).items()}
+    upload = {f"{ROOT}{path}": content for path, content in beside.items()}
     report = import_files(bench, alone("t3", new) | upload, by=author)
 
     said = {warning.file.removeprefix(ROOT): warning.message.partition(":")[0] for warning in report.warnings}
     assert said == {
-        "tasks/t3/task.yaml": "The grader “new” is not in the folder; its rule checks cannot be counted.",
+        "tasks/t3/task.yaml": "The grader “scripts/new.py” is not in the folder; its rule checks cannot be counted.",
         "scripts/new.py": "It was left out",
         "tools.yaml": "It stays as it is in the studio",
         "notes/b.md": "It stays as it is in the studio",
@@ -474,7 +477,7 @@ def test_what_comes_beside_a_single_task_is_left_out_with_a_warning(bench, autho
 
 
 def test_single_tasks_of_a_persona_in_two_folders_are_refused_before_its_files_are_read(bench):
-    import_files(bench, sound(), by=None)
+    import_files(bench, sound() | {f"{ROOT}notes/a.md": b"x"}, by=None)
     task = files({"tasks/t3/task.yaml": task_yaml("t3")})
     [content] = task.values()
 
@@ -485,7 +488,7 @@ def test_single_tasks_of_a_persona_in_two_folders_are_refused_before_its_files_a
         f"r1/{PERSONA}/",
         f"r2/{PERSONA}/",
     ]
-    assert not any("blob" in query["sql"] for query in queries)
+    assert not any("studio_blob" in query["sql"] for query in queries)
 
 
 def test_single_tasks_of_many_personas_are_read_with_as_many_queries_as_of_one(bench):
