@@ -551,7 +551,7 @@ def test_an_invitation_in_the_log(address: str):
 def access_line(path: str) -> str:
     """As ``make run`` writes it."""
     with socket.socket() as listener:
-        argv = list(web_process(listener).argv)
+        argv = list(web_process(listener, 0).argv)
     config = Config()
     config.set("logger_class", argv[argv.index("--logger-class") + 1])
     environ = {"REQUEST_METHOD": "GET", "RAW_URI": path, "SERVER_PROTOCOL": "HTTP/1.1", "HTTP_REFERER": path}

@@ -23,6 +23,7 @@ from evaluation.models import (
     Proposal,
     Rehearsal,
     Release,
+    ReleaseRequest,
     ResultsView,
     Session,
 )
@@ -76,6 +77,7 @@ class World:
     pilot: Pilot
     session: Session
     release: Release
+    release_request: ReleaseRequest
     rehearsal: Rehearsal
     proposal: Proposal
     endpoint: ModelEndpoint
@@ -136,6 +138,7 @@ class World:
             ("evaluation:script_try", self.script),
             ("evaluation:rehearsal", self.rehearsal),
             ("evaluation:rehearse", self.task),
+            ("evaluation:release_request", self.release_request),
             ("evaluation:release", self.release),
             ("evaluation:api-release", self.release),
             ("evaluation:pilot", self.pilot),
@@ -200,6 +203,7 @@ def build_world() -> World:
     invitation, secret = invite(by=owner, benchmark=benchmark, role=Role.AUTHOR, link=lambda secret: secret)
     revision = task.revisions.order_by("-number").first()
     assert revision is not None
+    release = _release(benchmark, owner)
     return World(
         benchmark=benchmark,
         people=people,
@@ -214,7 +218,10 @@ def build_world() -> World:
         ),
         pilot=pilot,
         session=session,
-        release=_release(benchmark, owner),
+        release=release,
+        release_request=ReleaseRequest.objects.create(
+            benchmark=benchmark, options={"version": "1.0"}, state=ReleaseRequest.State.FINISHED, made=release
+        ),
         rehearsal=start_rehearsal(task, by=owner, seat="agent", judge=judge),
         proposal=Proposal.objects.create(
             task=task,

@@ -11,6 +11,7 @@ import pytest
 from evaluation.assistance.assistant import AssistanceError
 from evaluation.assistance.decisions import ProposalOutdatedError, accept_proposal, dismiss_proposal
 from evaluation.assistance.provenance import load_origins, scripted_texts
+from evaluation.assistance.task_material import PASTED
 from evaluation.models import ProposalDecision
 from evaluation.releases.blocker_kinds import blocker_kinds
 from evaluation.releases.cut import ReleaseOptions, cut_release
@@ -316,7 +317,7 @@ def test_text_of_a_scripted_model_blocks_a_release_until_rewritten(scripted_auth
 
 @pytest.mark.parametrize("kind", ["reword", "intents", "split", "rule", "checklist", "translate", "leaks"])
 def test_scripted_assistant_answers_every_kind(scripted_authoring, kind):
-    row = scripted_authoring().request(kind)
+    row = scripted_authoring().request(kind, **({"reference": PASTED} if kind == "checklist" else {}))
 
     assert (row.state, row.problem, row.scripted) == ("ready", "", True)
     assert row.calls.count() == 1
