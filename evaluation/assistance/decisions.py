@@ -19,11 +19,11 @@ from evaluation.assistance.proposals import (
     text_of,
     uid_of_new_row,
 )
-from evaluation.assistance.sources import name_of_source, sources_for
+from evaluation.assistance.sources import earlier_tasks, name_of_source, sources_for
 from evaluation.models import Proposal, ProposalDecision
 from evaluation.protocol.assistance import NAMES
 from studio.domain.task import TaskSpec
-from studio.drafts.load import load_task, load_tasks
+from studio.drafts.load import load_task
 from studio.drafts.validate import DraftError
 from studio.findings import waivers
 from studio.models import Finding, Revision, Task, User
@@ -142,8 +142,7 @@ def _setup_tasks(task: Task, accepted: Collection[AcceptedChange]) -> set[str]:
     """Those of the accepted sources that are scored through other tasks."""
     sources = (each.change.recovery for each in accepted)
     ids = {source.ref for source in sources if source and source.kind == "session"}
-    rows = Task.objects.filter(persona=task.persona_id, task_id__in=ids, position__lt=task.position or 0)
-    return {spec.task_id for spec in load_tasks(rows.values_list("pk", flat=True)).values() if spec.is_setup}
+    return {spec.task_id for spec in earlier_tasks(task, ids) if spec.is_setup}
 
 
 def _undecided(proposal: Proposal, changes: list[ProposedChange], rows: Collection[int] | None) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evaluation.assistance.kinds import ROW_FIELDS, WHOLE_TASK
@@ -53,5 +53,6 @@ def translatable_texts(task: TaskSpec, field: str) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text.strip()}
 
 
-def available_tools(material: Material) -> tuple[str, ...]:
-    return tuple(name for name in material.persona.tools if not material.task.tools or name in material.task.tools)
+def available_tools(bound: Iterable[str], task: TaskSpec) -> tuple[str, ...]:
+    """``bound``: the persona's."""
+    return tuple(name for name in bound if not task.tools or name in task.tools)

@@ -126,11 +126,12 @@ class ScriptedText:
     """``intent 2``, ``item 1``, ``title``."""
 
 
-def tasks_with_scripted_texts(benchmark: Benchmark) -> set[int]:
-    """Tasks in which text of a scripted model was accepted at some time, or that have a row for which it was."""
+def tasks_with_proposed_texts(benchmark: Benchmark, *, scripted: bool = False) -> set[int]:
+    """Tasks in which a model's text was accepted at some time, or that have a row for which it was: in no others need
+    one look for origins. ``scripted``: only of scripted models."""
     copied = _copied_from(Q(benchmark=benchmark))
     where = Q(proposal__task__persona__benchmark=benchmark) | Q(proposal__task__in=copied)
-    rows = _accepted(where & Q(proposal__scripted=True)).values_list("proposal__task_id", "uid")
+    rows = _accepted(where & Q(proposal__scripted=True) if scripted else where).values_list("proposal__task_id", "uid")
     tasks, uids = {pk for pk, _ in rows}, {str(uid) for _, uid in rows if uid}
     if uids:
         with connection.cursor() as cursor:
@@ -140,15 +141,15 @@ def tasks_with_scripted_texts(benchmark: Benchmark) -> set[int]:
 
 
 HAVING_ROWS = """SELECT t.id FROM studio_task t JOIN studio_persona p ON p.id = t.persona_id
-      JOIN studio_revision v ON v.task_id = t.id AND v.number = t.version
      WHERE p.benchmark_id = %s AND EXISTS (
-           SELECT FROM jsonb_path_query(v.spec::jsonb, '$.*[*].uid') AS uid WHERE uid #>> '{}' = ANY(%s))"""
-"""Tasks whose newest version has a row with one of these uids."""
+           SELECT FROM jsonb_path_query(t.spec::jsonb, '$.*[*].uid') AS uid WHERE uid #>> '{}' = ANY(%s))"""
+"""Tasks that have a row with one of these uids."""
 
 
-def scripted_texts(tasks: Iterable[int]) -> Iterator[ScriptedText]:
+def scripted_texts(benchmark: Benchmark, tasks: Iterable[int]) -> Iterator[ScriptedText]:
     """In the current version of these tasks, in the order of their texts."""
-    specs = load_tasks(tasks)
+    having = tasks_with_proposed_texts(benchmark, scripted=True)
+    specs = load_tasks(pk for pk in tasks if pk in having)
     for pk, origins in origins_in(specs).items():
         spec = specs[pk]
         for (field, uid), origin in sorted(origins.items(), key=lambda each: _order(spec, each[0])):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from evaluation.assistance.answers.intents import SCORED
+from evaluation.assistance.material import available_tools
 from studio.domain.task import Recovery, RecoveryKind, TaskSpec
 from studio.drafts.load import load_tasks
 from studio.models import Task
@@ -20,10 +23,16 @@ def sources_for(task: Task, spec: TaskSpec) -> dict[str, Recovery]:
         ("question", ""),
         *(("file", file.path) for file in spec.assets),
         *(("session", task_id) for task_id in earlier),
-        *(("tool", name) for name in task.persona.tools if not spec.tools or name in spec.tools),
+        *(("tool", name) for name in available_tools(task.persona.tools, spec)),
     ]
     sources = (Recovery(kind=kind, ref=ref) for kind, ref in refs)
     return {name_of_source(source): source for source in sources}
+
+
+def earlier_tasks(task: Task, ids: Collection[str]) -> list[TaskSpec]:
+    """Those with these ids that come before it in its episode."""
+    rows = Task.objects.filter(persona=task.persona_id, task_id__in=ids, position__lt=task.position or 0)
+    return list(load_tasks(rows.values_list("pk", flat=True)).values())
 
 
 def notes_on(task: Task, source: str) -> tuple[str, ...]:
@@ -31,5 +40,4 @@ def notes_on(task: Task, source: str) -> tuple[str, ...]:
     kind, _, ref = source.partition(" ")
     if kind != "session" or "\0" in ref:
         return ()
-    rows = Task.objects.filter(persona=task.persona_id, task_id=ref, position__lt=task.position or 0)
-    return tuple(SCORED.format(ref) for spec in load_tasks([row.pk for row in rows]).values() if not spec.is_setup)
+    return tuple(SCORED.format(ref) for spec in earlier_tasks(task, [ref]) if not spec.is_setup)

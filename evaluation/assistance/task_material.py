@@ -55,7 +55,7 @@ def load_material(task: Task, spec: TaskSpec, request: ProposalRequest, *, read:
     persona, kind = episode.persona, request.kind
     opinions = known_opinions(task.persona.benchmark_id, questions_about(spec)) if kind == "reword" else None
     leaks = given_away(spec, opinions or {}) if kind == "reword" else ()
-    named = available_tools(Material(spec, persona))
+    named = available_tools(persona.tools, spec)
     return Material(
         task=spec,
         persona=persona,

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
 from evaluation.endpoints.catalog import find_listed
 from evaluation.endpoints.connection import set_list_price
@@ -60,7 +59,7 @@ def play_test(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
     with renewing(test):
         try:
             played = _BROKEN_OFF if test.attempts > MAX_ATTEMPTS else _play(test, retry_policy)
-            test.write(**played, state=EndpointTest.State.FINISHED, finished_at=timezone.now(), claimed_by="")
+            test.write(**played, **test.finished())
         except LeaseLostError:
             logger.info("Test %d of a model was taken over.", pk)
 

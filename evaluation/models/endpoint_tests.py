@@ -7,20 +7,13 @@ from typing import Any
 from django.db import models
 
 from evaluation.models.endpoints import IDENTITY, ModelEndpoint
-from evaluation.models.leased import Leased, LeasedRows
+from evaluation.models.leased import Leased, LeasedRows, Requested
 
 
-class EndpointTest(Leased):
+class EndpointTest(Requested, Leased):
     """What a model showed in the exchange of ``evaluation.endpoints.tryout``. The newest one counts."""
 
-    class State(models.TextChoices):
-        ASKED = "asked", "Asked"
-        FINISHED = "finished", "Finished"
-
-    LEASED = State.ASKED
-
     endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.CASCADE, related_name="tests")
-    state = models.CharField(max_length=8, choices=State.choices, default=State.ASKED)
     settings = models.JSONField()
     """Its ``IDENTITY`` as it was."""
     lines = models.JSONField(default=list)
@@ -29,18 +22,11 @@ class EndpointTest(Leased):
     """The model's own id and fingerprint, and the provider behind a router, where told."""
     usage = models.JSONField(default=dict)
     """``{"tokens": …, "cost": …}`` of the whole exchange: tokens by kind, dollars as text; null: unknown."""
-    requested_by = models.ForeignKey("studio.User", on_delete=models.SET_NULL, null=True, related_name="+")
-    requested_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True)
 
     objects = LeasedRows["EndpointTest"].as_manager()
 
     class Meta:
         ordering = ["-pk"]
-
-    @property
-    def is_going_on(self) -> bool:
-        return self.state == self.State.ASKED
 
     def is_of(self, endpoint: ModelEndpoint) -> bool:
         """Whether the endpoint is still set as it was."""

@@ -97,6 +97,33 @@ class Leased(models.Model):
         return bool(self.held().take_away(**changes))
 
 
+class Requested(models.Model):
+    """What somebody asks for and a worker finishes; beside ``Leased``."""
+
+    class State(models.TextChoices):
+        ASKED = "asked", "Asked"
+        FINISHED = "finished", "Finished"
+
+    LEASED: ClassVar[str] = State.ASKED
+
+    state = models.CharField(max_length=8, choices=State.choices, default=State.ASKED)
+    requested_by = models.ForeignKey("studio.User", on_delete=models.SET_NULL, null=True, related_name="+")
+    requested_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def is_going_on(self) -> bool:
+        return self.state == self.State.ASKED
+
+    @classmethod
+    def finished(cls) -> dict[str, Any]:
+        """What is written to the row in the end."""
+        return {"state": cls.State.FINISHED, "finished_at": timezone.now(), "claimed_by": ""}
+
+
 def free() -> Q:
     """Nobody works on it, or whoever did is dead."""
     return Q(claimed_by="") | Q(lease_until__lt=timezone.now())

@@ -5,21 +5,14 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from evaluation.models.leased import Leased, LeasedRows
+from evaluation.models.leased import Leased, LeasedRows, Requested
 from studio.models.fields import OrderedJSONField
 
 
-class ReleaseRequest(Leased):
+class ReleaseRequest(Requested, Leased):
     """A release that a worker makes or made, or why it made none."""
 
-    class State(models.TextChoices):
-        ASKED = "asked", "Asked"
-        FINISHED = "finished", "Finished"
-
-    LEASED = State.ASKED
-
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="release_requests")
-    state = models.CharField(max_length=8, choices=State.choices, default=State.ASKED)
     options = OrderedJSONField()
     """See ``ReleaseOptions``."""
     step = models.CharField(max_length=60, blank=True)
@@ -32,9 +25,6 @@ class ReleaseRequest(Leased):
     refused = OrderedJSONField(null=True)
     """Why there is none: ``{"field", "message"}``, and perhaps ``found``: ``{"message", "acceptable"}`` of blockers
     that were found while it was made."""
-    requested_by = models.ForeignKey("studio.User", on_delete=models.SET_NULL, null=True, related_name="+")
-    requested_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True)
 
     objects = LeasedRows["ReleaseRequest"].as_manager()
 
@@ -51,7 +41,3 @@ class ReleaseRequest(Leased):
                 name="finished_request_has_a_release_or_a_reason",
             ),
         ]
-
-    @property
-    def is_going_on(self) -> bool:
-        return self.state == self.State.ASKED

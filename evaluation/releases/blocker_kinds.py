@@ -14,7 +14,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import F, QuerySet
 
-from evaluation.assistance.provenance import tasks_with_scripted_texts
+from evaluation.assistance.provenance import tasks_with_proposed_texts
 from evaluation.releases.candidate import CandidateTask, candidate_task, load_candidate
 from evaluation.releases.elsewhere import unaccepted_approvals
 from evaluation.releases.evidence import real_sessions
@@ -100,7 +100,7 @@ def _tasks_apart(benchmark: Benchmark, tasks: QuerySet[Task], *, errors: int) ->
         *tasks.filter(OUTDATED).order_by().values_list("pk", flat=True),
         *(_tasks_piloted(benchmark) if piloted else ()),
         *(approval.task for approval in (unaccepted_approvals(benchmark) if elsewhere else ())),
-        *tasks_with_scripted_texts(benchmark),
+        *tasks_with_proposed_texts(benchmark, scripted=True),
     }
 
 

@@ -167,6 +167,5 @@ def _pins(personas: Sequence[Persona], candidate: ReleaseCandidate) -> list[Pin]
 
 def _reading_errors(pins: Sequence[Pin], progress: Progress) -> list[JsonDict]:
     """Why the packs could not be read back."""
-    published, held_back = progress.each(parts_of(pins, PUBLISHED)), parts_of(pins, HELD_BACK)
-    parts = (part for _, part in chain(published, held_back))
-    return [error for part in parts for error in find_reading_errors(episode_files([part]))]
+    parts = chain(progress.each(parts_of(pins, PUBLISHED)), parts_of(pins, HELD_BACK))
+    return [error for _, part in parts for error in find_reading_errors(episode_files([part]))]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.db.models import Q
 
-from evaluation.assistance.provenance import origins_in
+from evaluation.assistance.provenance import origins_in, tasks_with_proposed_texts
 from evaluation.pilots.plans import said_by_task
 from evaluation.probes.standing import TaskStanding, standings
 from evaluation.releases.candidate import ReleaseCandidate
@@ -18,9 +18,9 @@ from studio.domain.dependencies import dependency_groups
 from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.persona import Skill
 from studio.domain.skills import SKILL_FILE, one_line_description
-from studio.domain.task import TaskSpec
 from studio.domain.tool_catalog import tool_summaries
 from studio.domain.tool_names import APP_PREFIX, tool_domain
+from studio.drafts.load import load_tasks
 from studio.models import Blob, Category, ErrorWaiver, Finding, GraderScript, PersonaRevision, Review, Revision, User
 from studio.models.tasks import APPROVED
 
@@ -216,9 +216,8 @@ def _made(candidate: ReleaseCandidate) -> JsonDict:
         Q(pk__in=Revision.objects.filter(task__in=numbers).values("created_by"))
         | Q(pk__in=Revision.origin_authors.through.objects.filter(revision__task__in=numbers).values("user"))
     )
-    released = Revision.objects.filter(pk__in=[candidate.revisions[pk].pk for pk in numbers])
-    specs = {pk: TaskSpec.model_validate(spec) for pk, spec in released.values_list("task_id", "spec")}
-    origins = [origin for of_task in origins_in(specs).values() for origin in of_task.values()]
+    helped = load_tasks(numbers.keys() & tasks_with_proposed_texts(candidate.benchmark))
+    origins = [origin for of_task in origins_in(helped).values() for origin in of_task.values()]
     texts = Counter((origin.model, origin.scripted) for origin in origins)
     edits = Counter((origin.model, origin.scripted) for origin in origins if origin.edited)
     return {

@@ -249,7 +249,7 @@ def _worse(candidate: ReleaseCandidate) -> Iterable[Blocker]:
 def _scripted(candidate: ReleaseCandidate) -> Iterable[Blocker]:
     tasks = {task.pk: task for task in candidate.tasks}
     locations: dict[int, list[str]] = {}
-    for text in scripted_texts(tasks):
+    for text in scripted_texts(candidate.benchmark, tasks):
         locations.setdefault(text.task_pk, []).append(text.location)
     for pk, in_task in locations.items():
         yield _blocker_of(

@@ -12,7 +12,6 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, connection, transaction
 from django.http import Http404
-from django.utils import timezone
 
 from evaluation.leases import renewing, wake_workers
 from evaluation.models import ReleaseRequest
@@ -39,7 +38,7 @@ _BROKEN_OFF = {"field": "", "message": "The studio stopped several times while i
 
 
 def request_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User) -> ReleaseRequest:
-    """Raises OptionsError for what can be told at once; the rest is told by `refused_release`."""
+    """Raises OptionsError for what can be told at once; the rest is told by `newest_request`."""
     require_new_version(benchmark, options.version)
     asked = options.model_dump(mode="json")
     try:
@@ -53,17 +52,14 @@ def request_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User) 
     return request
 
 
-def asked_release(benchmark: Benchmark) -> ReleaseRequest | None:
-    """The one that is being made."""
-    return ReleaseRequest.objects.filter(benchmark=benchmark, state=ReleaseRequest.State.ASKED).first()
-
-
-def refused_release(benchmark: Benchmark, by: User) -> ReleaseRequest | None:
-    """The last one, if it was this person's and was refused, and there has been no release since."""
+def newest_request(benchmark: Benchmark, of: User) -> ReleaseRequest | None:
+    """The one that is being made; or the last, if it was this person's and was refused, and there has been no release
+    since."""
     newest = ReleaseRequest.objects.filter(benchmark=benchmark).first()
-    if newest is None or newest.refused is None or newest.requested_by_id != by.pk:
-        return None
-    return None if benchmark.releases.filter(created_at__gt=newest.finished_at).exists() else newest
+    if newest is None or newest.is_going_on:
+        return newest
+    over = newest.refused is None or benchmark.releases.filter(created_at__gt=newest.finished_at).exists()
+    return None if over or newest.requested_by_id != of.pk else newest
 
 
 def due_releases() -> LeasedRows[ReleaseRequest]:
@@ -81,7 +77,7 @@ def make_release(pk: int) -> None:
         try:
             refused = _BROKEN_OFF if request.attempts > MAX_ATTEMPTS else _make(request)
             if refused:
-                request.write(refused=refused, **_finished())
+                request.write(refused=refused, **request.finished())
         except LeaseLostError:
             logger.info("Release request %d was taken over.", pk)
 
@@ -115,11 +111,7 @@ def _cut(request: ReleaseRequest, progress: Progress) -> None:
     require(request.requested_by or AnonymousUser(), request.benchmark, "release")
     options = ReleaseOptions.model_validate(request.options)
     release = cut_release(request.benchmark, options, by=request.requested_by, progress=progress)
-    request.write(made=release, **_finished())
-
-
-def _finished() -> JsonDict:
-    return {"state": ReleaseRequest.State.FINISHED, "finished_at": timezone.now(), "claimed_by": ""}
+    request.write(made=release, **request.finished())
 
 
 @contextmanager

@@ -48,11 +48,12 @@ from evaluation.releases.readiness import (
     Blocker,
     find_blockers,
 )
-from evaluation.releases.requests import BLOCKED, asked_release, refused_release, request_release
+from evaluation.releases.requests import BLOCKED, newest_request, request_release
 from evaluation.releases.signing import key_of, replace_key
 from evaluation.releases.site import pilots_of
 from evaluation.releases.todo import blocked_releases
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require, why_not
+from studio.domain.base import JsonDict
 from studio.domain.episode import Split
 from studio.domain.options import OptionsError
 from studio.domain.phrases import count_of
@@ -139,8 +140,10 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug)
     sealed = is_evidence_closed(request.user, benchmark)
     kinds = blocker_kinds(benchmark, sealed=sealed)
-    refused = refused_release(benchmark, request.user)
-    drafted, found = "", []
+    newest = newest_request(benchmark, request.user)
+    refused: JsonDict = (newest and newest.refused) or {}
+    found: list[JsonDict] = refused.get("found", [])
+    drafted = ""
     if request.method == "POST":
         require(request.user, benchmark, "release")
         require_judges_open(request.user, benchmark, EVIDENCE)
@@ -153,11 +156,10 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
                 return redirect("evaluation:release_new", slug)
             except OptionsError as error:
                 form.reject(error)
-    elif refused is not None:
-        form = ReleaseForm(refused.options)
+    elif newest and refused:
+        form = ReleaseForm(newest.options)
         form.full_clean()
-        form.reject(OptionsError(refused.refused["field"], refused.refused["message"]))
-        found = refused.refused.get("found", [])
+        form.reject(OptionsError(refused["field"], refused["message"]))
     else:
         drafted = draft_changes(benchmark) if may(request.user, benchmark, "release") else ""
         form = ReleaseForm(initial={"changes": drafted})
@@ -168,7 +170,8 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     by_task = request.GET.get("by") == "task" and not kind
     rows = Paginator(released_tasks(benchmark), PER_PAGE)
     tasks: Page[Any] | None = rows.get_page(request.GET.get("page")) if by_task else None
-    form.fields["accept"].required = bool(kinds or found)  # for the form; cut_release enforces it
+    exceptions = blockers + sum(each["acceptable"] for each in found)
+    form.fields["accept"].required = bool(exceptions)  # for the form; cut_release enforces it
     return render(
         request,
         "evaluation/releases/new.html",
@@ -176,17 +179,16 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
             "benchmark": benchmark,
             "why_not_release": why_not("release", benchmark),
             "form": form,
-            "under_way": asked_release(benchmark),
+            "under_way": newest if newest and newest.is_going_on else None,
             "drafted": drafted,
             "blockers": blockers,
             "found": found,
-            "exceptions": blockers + len(found),
+            "exceptions": exceptions,
             "groups": _groups(benchmark, kinds, kind, request.GET.get("page")),
             "kind": kind,
             "tasks": tasks,
             "by_task": _by_task(benchmark, tasks, sealed=sealed) if tasks else None,
-            "unacceptable": [each[:1][0] for each in kinds if not each.acceptable]
-            + [each for each in found if not each["acceptable"]],
+            "unacceptable": [each[:1][0] for each in kinds if not each.acceptable],
             "approved_elsewhere": APPROVED_ELSEWHERE,
             "sealed": sealed,
             "key": key_of(benchmark),

@@ -194,10 +194,10 @@ class WorkflowSteps(TaskView):
 
     @extend_schema(request=StepSerializer, responses={200: TaskSerializer, 409: OpenApiTypes.OBJECT})
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
-        reviews = named_in(request, "action") in ("approve", "request_changes")
-        if named_in(request, "action") == "approve":
+        action = named_in(request, "action")
+        if action == "approve":
             require_scope(request, ApiToken.Scope.FULL)
-        self.task(request, slug, user_id, pk, "review" if reviews else "edit")
+        self.task(request, slug, user_id, pk, "review" if action in ("approve", "request_changes") else "edit")
         serializer = StepSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         data = serializer.validated_data

@@ -43,7 +43,7 @@ def read(answer: RuleAnswer, request: ProposalRequest, material: Material) -> tu
 
 def loss_of(criterion: str, rule: ExactCheck, material: Material) -> str:
     """What of the criterion the rule would not decide, as a sentence; empty if it decides all of it."""
-    lost = words_lost(criterion, rule, material.task, available_tools(material))
+    lost = words_lost(criterion, rule, material.task, available_tools(material.persona.tools, material.task))
     return (
         f"It proposes that {describe_rule(rule)}, which would lose {join_with_and(map(quote, lost))}." if lost else ""
     )
@@ -60,7 +60,7 @@ def read_rule(fields: RuleFields, material: Material) -> ExactCheck:
         raise UnusableAnswerError(f'"{path[:80]}" is no path in the workspace. {why}')
     if needs_text and not text:
         raise UnusableAnswerError("The rule has no text to look for.")
-    if kind == "tool_called" and tool not in available_tools(material):
+    if kind == "tool_called" and tool not in available_tools(material.persona.tools, material.task):
         raise UnusableAnswerError(f'There is no tool "{tool[:80]}".')
     app, table = _table_of(kind, fields.table.strip(), material)
     try:

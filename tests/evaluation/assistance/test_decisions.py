@@ -306,7 +306,7 @@ def test_text_of_a_scripted_model_blocks_a_release_until_rewritten(scripted_auth
     row = authoring.request()
     accept_proposal(row.pk, by=authoring.author)
 
-    assert [text.location for text in scripted_texts([authoring.task.pk])] == ["item 1", "item 2"]
+    assert [text.location for text in scripted_texts(authoring.benchmark, [authoring.task.pk])] == ["item 1", "item 2"]
     blockers = [blocker for blocker in release_blockers(authoring.benchmark) if blocker.code == "scripted-words"]
     assert [blocker.acceptable for blocker in blockers] == [True]
     assert "item 1, item 2" in blockers[0].message

@@ -232,8 +232,11 @@ def test_what_only_the_making_of_a_release_finds_is_listed(
 
     make_release(request.pk)
 
-    page = text_of(client.get(f"/benchmarks/{benchmark.slug}/releases/").content.decode())
-    assert "clerk/profile.yaml: It has no name. Give it one. This must be fixed first" in page
+    address, told = f"/benchmarks/{benchmark.slug}/releases/", "It has no name. Give it one. This must be fixed first"
+    page = client.get(address).content.decode()
+    assert f"clerk/profile.yaml: {told}" in text_of(page)
+    assert 'name="version"' in page  # for when it is fixed
+    assert told in text_of(client.post(address, {"version": "not one", "accept": "Mine."}).content.decode())
 
 
 def test_two_people_at_once_ask_for_one_release(benchmark: Benchmark):

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from studio.domain.checks.opinions import BY_MODEL, Opinion
-from studio.domain.checks.questions import leak_question
+from studio.domain.checks.questions import is_written, leak_question
 from studio.domain.checks.quotes import SHORT, quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
-from studio.domain.checks.sources import UNFILLED, opening_text
+from studio.domain.checks.sources import opening_text
 from studio.domain.skills import SKILL_FILE, description
 from studio.domain.task import TaskSpec
 from studio.domain.text.coverage import coverage, word_overlap
@@ -44,7 +44,7 @@ def given_away(task: TaskSpec, opinions: Mapping[str, Opinion]) -> Iterator[Give
     """``opinions`` by the keys of their questions. Blanks of a template are no intents."""
     topic = topic_of((intent.content for intent in task.intents), task.title)
     for number, intent in enumerate(task.intents, 1):
-        if UNFILLED.search(intent.content):
+        if not is_written(intent.content):
             continue
         opinion = opinions.get(leak_question(intent.content, task).key) if opinions else None
         leak = find_leak(intent.content, opening_text(task), topic)

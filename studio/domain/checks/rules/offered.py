@@ -45,17 +45,15 @@ def evidence_field_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Fl
     """Judges are shown arguments of a call that the tool does not take."""
     cards = _cards(entry.tool for entry in task.tool_evidence)
     for position, entry in enumerate(task.tool_evidence, 1):
-        card = cards.get(entry.tool)
-        for field in entry.call if card else ():
-            if card and (flaw := _unknown(field.partition(".")[0], card)):
-                message, fix = flaw
-                yield Flaw("tool_evidence", message, fix, position, passage=field)
-    rules = [(position, item.rule) for position, item in enumerate(task.checklist, 1) if item.rule]
+        for field in entry.call:
+            if flaw := _unknown(field.partition(".")[0], cards.get(entry.tool)):
+                yield Flaw("tool_evidence", *flaw, position, passage=field)
+    items = [(position, item.rule) for position, item in enumerate(task.checklist, 1) if item.rule]
+    rules = [(position, found) for position, found in items if found.kind == "tool_called"]
     cards = _cards(found.tool for _, found in rules)
     for position, found in rules:
-        card = cards.get(found.tool)
-        for name in (*found.arguments, *found.containing) if card and found.kind == "tool_called" else ():
-            if card and (flaw := _unknown(name, card)):
+        for name in (*found.arguments, *found.containing):
+            if flaw := _unknown(name, cards.get(found.tool)):
                 yield Flaw("checklist", *flaw, position)
 
 
@@ -87,9 +85,9 @@ def _cards(names: Iterable[str]) -> dict[str, ToolCard]:
     return {card.name: card for card in (*always, *named) if card.known and card.name in wanted}
 
 
-def _unknown(name: str, card: ToolCard) -> tuple[str, str] | None:
-    taken = [parameter.name for parameter in card.parameters]
-    if name in taken:
+def _unknown(name: str, card: ToolCard | None) -> tuple[str, str] | None:
+    """``card``: None where it is not known what the tool takes."""
+    if card is None or name in (taken := [parameter.name for parameter in card.parameters]):
         return None
     fix = f"It takes {', '.join(taken)}." if taken else "It takes none."
     return f"The tool “{card.name}” has no argument “{name}”.", fix
