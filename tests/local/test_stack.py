@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
 from studio.local import stack
+from studio.web.gunicorn import when_ready
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 
@@ -86,3 +88,15 @@ def test_a_bare_worker_has_few_connections_to_the_database():
 def test_people_wait_for_the_database_less_long_than_workers():
     assert pool_of("gunicorn")["timeout"] == 10
     assert pool_of("celery", "-A", "studio.celery", "worker")["timeout"] == 60
+
+
+def test_web_server_answers_only_once_its_gate_is_opened(monkeypatch):
+    gate, held = os.pipe()
+    monkeypatch.setenv("STUDIO_GATE", str(gate))
+    os.write(held, b"!")  # or this test would wait, as the server does
+
+    when_ready(None)
+
+    assert select.select([gate], [], [], 0) == ([], [], [])
+    os.close(held)
+    os.close(gate)
