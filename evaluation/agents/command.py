@@ -13,11 +13,11 @@ from evaluation.agents.relayed import Relayed
 from evaluation.llm import BudgetExceededError, Completion, ContentFilteredError, ContextTooLongError
 from evaluation.protocol.participants import AgentError, AgentReply, InfrastructureError, Thought, Tokens, ToolRecord
 from evaluation.tools import Outbox, Shell, Surroundings, Workspace, World, general_names, toolbox_for
-from evaluation.tools.due_jobs import ring
 from evaluation.tools.general import GENERAL
 from evaluation.tools.journal import told_to
 from evaluation.tools.mcp.program_sockets import RefusedError
 from evaluation.tools.programs import Line, NoSandboxError, ProgramError, run_connected, run_program
+from evaluation.tools.schedule import ring
 from evaluation.tools.tool import truncate
 from studio.domain.opening_message import EnvironmentEvent, Incoming, text_of
 

@@ -26,8 +26,8 @@ from evaluation.llm import (
 from evaluation.protocol.clock import spoken
 from evaluation.protocol.participants import AgentError, AgentReply, Aside, Thought, ToolRecord
 from evaluation.tools import Outbox, Shell, Surroundings, ToolError, Workspace, World, general_names, toolbox_for
-from evaluation.tools.due_jobs import ring
 from evaluation.tools.journal import told_to
+from evaluation.tools.schedule import ring
 from evaluation.tools.subagents import Helpers
 from evaluation.tools.workspace import WorkspaceError
 from studio.domain.opening_message import EnvironmentEvent, Incoming, text_of

@@ -9,7 +9,7 @@ from rest_framework import status, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
-from evaluation.api.requests import pilot_and_options
+from evaluation.api.base import pilot_and_options
 from evaluation.audits.blindness import find_pilot
 from evaluation.models import JudgingRound, Pilot
 from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, start_rejudging

@@ -11,9 +11,8 @@ from rest_framework.decorators import action
 from rest_framework.response import Response
 
 from evaluation import visibility
-from evaluation.api.filters import BENCHMARK, filter_by_benchmark
+from evaluation.api.base import BENCHMARK, filter_by_benchmark, pilot_and_options
 from evaluation.api.judgings import JudgingActions
-from evaluation.api.requests import pilot_and_options
 from evaluation.audits.blindness import find_pilot, open_pilots
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots.budgets import set_budgets

@@ -13,7 +13,7 @@ from rest_framework.decorators import action
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from evaluation.api.filters import BENCHMARK, filter_by_benchmark
+from evaluation.api.base import BENCHMARK, filter_by_benchmark
 from evaluation.audits.blindness import find_release, open_pilots, open_releases, record_look
 from evaluation.models import Erratum, Release
 from evaluation.releases.comparison import changes_since

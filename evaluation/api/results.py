@@ -8,7 +8,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from evaluation.api.filters import is_key
+from evaluation.api.base import is_key
 from evaluation.audits.blindness import open_pilots, record_look
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import ResultsError, compute_results

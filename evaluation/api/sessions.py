@@ -9,7 +9,7 @@ from rest_framework import mixins, serializers, viewsets
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation.api.filters import is_key
+from evaluation.api.base import is_key
 from evaluation.audits.blindness import find_session, open_sessions
 from evaluation.models import Session, SessionIntent, ToolCall, Turn, TurnNote, Verdict
 from studio.api.base import KEY

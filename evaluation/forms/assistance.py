@@ -9,7 +9,7 @@ from django import forms
 from evaluation.endpoints.parts import endpoints_for
 from evaluation.forms.choices import EndpointChoice
 from evaluation.models import AssistantModel
-from studio.forms.numbers import AmountField, WholeNumberField
+from studio.forms.fields import AmountField, WholeNumberField
 from studio.models import Benchmark
 
 

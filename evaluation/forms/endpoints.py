@@ -21,7 +21,7 @@ from evaluation.llm.stored_keys import problem_of_secret, seal
 from evaluation.model_access import endpoint_of, policy
 from evaluation.models import ModelEndpoint
 from evaluation.models.endpoints import LONGEST_TIMEOUT, MOST_AT_ONCE, PRICES
-from studio.forms.numbers import AmountField, WholeNumberField
+from studio.forms.fields import AmountField, WholeNumberField
 from studio.models import Benchmark
 
 MORE = ("name", "base_url", "key_env", "api", "dialect", "params", "timeout_seconds", "max_concurrency")

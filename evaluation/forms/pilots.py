@@ -19,7 +19,7 @@ from evaluation.pilots.plans import bases_for, runnable_personas
 from evaluation.pilots.start import PilotOptions
 from evaluation.protocol.modes import TEXTS, ModeText, PilotMode
 from evaluation.protocol.voice import STYLES
-from studio.forms.numbers import NumberField, WholeNumberField
+from studio.forms.fields import NumberField, WholeNumberField
 from studio.forms.options import OptionsForm
 from studio.forms.post_data import number_of
 from studio.models import Benchmark, Persona, Task

@@ -2,7 +2,7 @@
 
 from evaluation.tools.apps import AppDataError, World
 from evaluation.tools.general import Surroundings, general_names, reachable_names
-from evaluation.tools.outbox import Outbox
+from evaluation.tools.messages import Outbox
 from evaluation.tools.shell import Shell
 from evaluation.tools.tool import Tool, ToolError
 from evaluation.tools.toolbox import Toolbox, toolbox_for

@@ -1,18 +1,84 @@
-"""Write and edit files, list folders, find names and text."""
+"""Read, write and edit files and cells of notebooks, list folders, find names and text. Documents are read as text,
+pictures are shown to the model."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import re2
 from pydantic import Field
 
-from evaluation.tools.reading import decode
-from evaluation.tools.tool import Arguments, FilePath, ToolError, ToolOutcome
+from evaluation.tools.documents import joined, notebook_cells, read_document
+from evaluation.tools.messages import Outbox, Picture
+from evaluation.tools.tool import MAX_RESULT, Arguments, FilePath, ToolError, ToolOutcome
 from evaluation.tools.workspace import Workspace, WorkspaceError
+from studio.files.previews.sniff import MEDIA, pixels, sniff
+
+MAX_LINES = 2_000
+ROOM_FOR_NOTE = 100
+"""Characters, for how to go on."""
+MAX_PICTURE = 4 * 1024 * 1024
+MAX_PIXELS = 8_000
+"""Of a side."""
+PICTURES = ("png", "jpeg", "gif", "webp")
+
+
+class ReadFile(Arguments):
+    path: FilePath
+    offset: Annotated[int, Field(ge=1, description="Line to begin with, from 1 as grep counts")] = 1
+    limit: Annotated[int, Field(ge=1, le=MAX_LINES, description="How many lines, at most 2000")] = MAX_LINES
+
+
+def read_file(workspace: Workspace, arguments: ReadFile, outbox: Outbox | None) -> str:
+    content = workspace.read(arguments.path)
+    kind = sniff(arguments.path, content)
+    if kind in PICTURES:
+        return _show(arguments.path, kind, content, outbox)
+    text = read_document(arguments.path, content)
+    return by_lines(arguments.path, decode(arguments.path, content) if text is None else text, arguments)
+
+
+def by_lines(path: str, text: str, arguments: ReadFile) -> str:
+    lines = text.splitlines(keepends=True)
+    if not lines:
+        return "[the file is empty]"
+    if arguments.offset > len(lines):
+        raise ToolError(f"{path} has {len(lines)} lines; there is no line {arguments.offset}.")
+    first = arguments.offset - 1
+    last, room = first, MAX_RESULT - ROOM_FOR_NOTE
+    while last < min(len(lines), first + arguments.limit) and (last == first or len(lines[last]) <= room):
+        room -= len(lines[last])
+        last += 1
+    part = "".join(lines[first:last])
+    return part if last >= len(lines) else f"{part}[{len(lines) - last} more lines; go on with offset {last + 1}]"
+
+
+def decode(path: str, content: bytes) -> str:
+    try:
+        if b"\0" not in content[:8_000]:
+            return content.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    raise ToolError(f"{path} is not a text file ({len(content)} bytes).")
+
+
+def _show(path: str, kind: str, content: bytes, outbox: Outbox | None) -> str:
+    size = pixels(kind, content)
+    if outbox is None:
+        raise ToolError(f"{path} is a picture ({len(content)} bytes), and you cannot look at pictures.")
+    if len(content) > MAX_PICTURE or (size and max(size) > MAX_PIXELS):
+        raise ToolError(
+            f"{path} is too large to look at: a picture has at most {MAX_PICTURE // 2**20} MB and {MAX_PIXELS} pixels "
+            "a side."
+        )
+    outbox.pictures.append(Picture(path, MEDIA[kind], content))
+    measured = f", {size[0]} × {size[1]} pixels" if size else ""
+    return f"{path} is a picture ({kind.upper()}{measured}, {len(content)} bytes). It follows, for you to look at."
+
 
 MAX_RESULTS = 200
 MAX_LINE = 500
@@ -191,3 +257,55 @@ def _name_pattern(part: str) -> str:
     for piece in re.split(r"(\*+|\?)", part):
         out += ".*" if piece.startswith("*") else "." if piece == "?" else re2.escape(piece)
     return out
+
+
+EMPTY: dict[str, Any] = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+class NotebookEdit(Arguments):
+    path: FilePath
+    cell_index: Annotated[int, Field(ge=0, description="Number of the cell, from 0")]
+    new_source: Annotated[str, Field(description="The cell's whole new content")] = ""
+    cell_type: Annotated[Literal["code", "markdown"], Field(description="Kind of a new or changed cell")] = "code"
+    edit_mode: Annotated[
+        Literal["replace", "insert", "delete"], Field(description="insert puts the cell after that number")
+    ] = "replace"
+
+
+def notebook_edit(workspace: Workspace, arguments: NotebookEdit) -> ToolOutcome:
+    """A notebook that does not exist is made by inserting its first cell."""
+    new = arguments.edit_mode == "insert" and not workspace.is_file(arguments.path)
+    notebook = dict(EMPTY, cells=[]) if new else _parse(arguments.path, workspace.read(arguments.path))
+    cells, at = notebook["cells"], arguments.cell_index
+    if arguments.edit_mode == "insert":
+        at = min(at + 1, len(cells)) if cells else 0
+        cells.insert(at, _cell(arguments, _free_id(cells)))
+        said = f"Inserted cell {at}"
+    elif at >= len(cells):
+        raise ToolError(f"{arguments.path} has {len(cells)} cells; there is no cell {at}.")
+    elif arguments.edit_mode == "delete":
+        del cells[at]
+        said = f"Deleted cell {at}"
+    else:
+        cells[at] = {**_cell(arguments, cells[at].get("id")), "metadata": cells[at].get("metadata") or {}}
+        said = f"Replaced cell {at}"
+    workspace.write(arguments.path, (json.dumps(notebook, ensure_ascii=False, indent=1) + "\n").encode())
+    change = f"{arguments.path}: {'new file' if new else 'changed'}"
+    return ToolOutcome(f"{said} of {arguments.path}; it has {len(cells)} cells now.", (change,))
+
+
+def _parse(path: str, content: bytes) -> dict[str, Any]:
+    cells = notebook_cells(path, content)
+    notebook: dict[str, Any] = json.loads(content)
+    return notebook | {"cells": cells}
+
+
+def _cell(arguments: NotebookEdit, identity: Any) -> dict[str, Any]:
+    named = {"id": identity} if identity is not None else {}
+    cell = {"cell_type": arguments.cell_type, **named, "metadata": {}, "source": joined(arguments.new_source)}
+    return cell | ({"execution_count": None, "outputs": []} if arguments.cell_type == "code" else {})
+
+
+def _free_id(cells: list[dict[str, Any]]) -> str:
+    taken = {cell.get("id") for cell in cells}
+    return next(name for number in range(len(cells) + 1) if (name := f"cell-{number + 1}") not in taken)

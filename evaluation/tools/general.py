@@ -13,8 +13,8 @@ from evaluation.protocol.clock import Clock
 from evaluation.sandbox import why_unavailable
 from evaluation.sandbox.chain import Layout
 from evaluation.sandbox.packages import built_packages, why_no_packages
-from evaluation.tools import files, messages, notebooks, reading, schedule
-from evaluation.tools.outbox import Outbox
+from evaluation.tools import files, messages, schedule
+from evaluation.tools.messages import Outbox
 from evaluation.tools.shell import Exec, Shell
 from evaluation.tools.subagents import Spawn, SpawnSubagent, spawn_subagent
 from evaluation.tools.tool import Arguments, Tool, ToolError, ToolOutcome
@@ -99,7 +99,7 @@ def _in_workspace(
 
 
 def _read(around: Surroundings) -> Callable[[Any], str | ToolOutcome]:
-    return lambda arguments: reading.read_file(around.workspace, arguments, around.outbox)
+    return lambda arguments: files.read_file(around.workspace, arguments, around.outbox)
 
 
 def _exec(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
@@ -163,7 +163,7 @@ GENERAL: dict[str, GeneralTool] = {
             "Read a file of the workspace: text, pictures, and Word, Excel, PowerPoint, PDF, mail, notebooks as text. "
             "What is shown has no line numbers in it. At most 2000 lines and 20000 characters are shown at once; the "
             "last line then says with which offset to go on.",
-            reading.ReadFile,
+            files.ReadFile,
             _read,
         ),
         GeneralTool(
@@ -215,8 +215,8 @@ GENERAL: dict[str, GeneralTool] = {
             "Edit Notebook",
             "Change cells of a Jupyter notebook",
             "Replace, insert or delete a cell of a Jupyter notebook.",
-            notebooks.NotebookEdit,
-            _in_workspace(notebooks.notebook_edit),
+            files.NotebookEdit,
+            _in_workspace(files.notebook_edit),
         ),
         GeneralTool(
             "exec",

@@ -1,14 +1,48 @@
-"""Tools that reach the user within a turn: ``ask_user`` ends it with a question, ``message`` sends words and files."""
+"""Tools that reach the user within a turn: ``ask_user`` ends it with a question, ``message`` sends words and files.
+``Outbox`` holds what the agent's own loop acts on."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from pydantic import Field
 
-from evaluation.tools.outbox import Outbox
 from evaluation.tools.tool import Arguments, FilePath, ToolError
 from evaluation.tools.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Picture:
+    path: str
+    media_type: str
+    content: bytes
+
+
+@dataclass
+class Outbox:
+    """One for each agent; emptied as it is read."""
+
+    pictures: list[Picture] = field(default_factory=list)
+    """To be shown to the model before it goes on."""
+    messages: list[str] = field(default_factory=list)
+    """Sent to the user in this turn, in order."""
+    question: str = ""
+    """What the user is to answer now: the turn ends with it."""
+
+    def take_pictures(self) -> list[Picture]:
+        taken, self.pictures = self.pictures, []
+        return taken
+
+    def take_question(self) -> str:
+        taken, self.question = self.question, ""
+        return taken
+
+    def deliver(self, answer: str) -> str:
+        """The turn's reply: what was sent, then the answer."""
+        taken, self.messages = self.messages, []
+        return "\n\n".join(part for part in (*taken, answer) if part.strip())
+
 
 MAX_TEXT = 20_000
 MAX_ATTACHMENTS = 20

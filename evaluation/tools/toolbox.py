@@ -2,23 +2,67 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from evaluation.protocol.participants import ToolRecord
 from evaluation.tools.apps import World, bound_tools
 from evaluation.tools.general import Surroundings, general_tools
 from evaluation.tools.journal import Journal, NoJournal, Run
-from evaluation.tools.tool import Tool, ToolError, ToolOutcome, truncate
-from evaluation.tools.tool_search import Finder
+from evaluation.tools.tool import Arguments, Tool, ToolError, ToolOutcome, truncate
 from evaluation.tools.workspace import Workspace
 from studio.domain.storable import read_json
-from studio.domain.tool_names import bare_tool_name
+from studio.domain.tool_names import bare_tool_name, tool_domain
+
+NAME = "find_tools"
+MAX_FOUND = 5
+_EMPTY = frozenset("the and with for from this that its one".split())
+_WORD = re.compile(r"[a-z0-9]+")
+
+
+class FindTools(Arguments):
+    query: Annotated[str, Field(min_length=1, max_length=500, description="App and action, e.g. gmail send email")]
+
+
+class Finder:
+    """Tools that are offered once they were found."""
+
+    def __init__(self, tools: Sequence[Tool], found: Iterable[str] = ()) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self.found = [name for name in found if name in self._tools]
+        """In the order in which they were."""
+        self.hidden = frozenset(self._tools)
+        self._words = {tool.name: (_stems(tool.name), _stems(tool.description)) for tool in tools}
+
+    def tool(self) -> Tool:
+        apps = ", ".join(dict.fromkeys(tool_domain(name) for name in self._tools))
+        about = f"Find tools of apps by what they do, to call them then. There are {len(self._tools)}, of: {apps}."
+        return Tool(NAME, about, FindTools, self.find)
+
+    def find(self, arguments: FindTools) -> str:
+        asked = _stems(arguments.query)
+        ranks = {name: 3 * len(asked & own) + len(asked & about) for name, (own, about) in self._words.items()}
+        best = sorted((name for name, rank in ranks.items() if rank), key=lambda name: -ranks[name])[:MAX_FOUND]
+        if not best:
+            return f"[no tool fits {arguments.query!r}; name an app and an action]"
+        self.reveal(best)
+        return "\n".join(f"{name}: {self._tools[name].description}" for name in best)
+
+    def reveal(self, names: Iterable[str]) -> None:
+        self.found += [name for name in names if name in self._tools and name not in self.found]
+
+
+def _stems(text: str) -> frozenset[str]:
+    """Words without the ends that grammar gives them."""
+    words = (word for word in _WORD.findall(text.lower()) if len(word) > 2 and word not in _EMPTY)
+    return frozenset(re.sub(r"(?:ing|es|ed|s)$", "", word) if len(word) > 4 else word for word in words)
+
 
 UNSURE = (
     "Error: this call was interrupted. Whether it did anything is unknown: look at how things are before you make it "

@@ -1,8 +1,10 @@
-"""Specs of tasks and personas: the documents in their rows."""
+"""Specs of tasks and personas: the documents in their rows, which are locked before they change."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+from django.db.models import QuerySet
 
 from studio.domain.base import JsonDict
 from studio.domain.episode import EpisodeSpec, GroupSpec, Split, with_split
@@ -68,3 +70,15 @@ def _episode(spec: JsonDict, header: JsonDict, placed: Iterable[TaskSpec], unpla
         tasks=tasks,
         unplaced=others,
     )
+
+
+def lock(task_id: int) -> Task:
+    return _lockable().get(pk=task_id)
+
+
+def lock_all(task_ids: Iterable[int]) -> list[Task]:
+    return list(_lockable().filter(pk__in=task_ids).order_by("pk"))
+
+
+def _lockable() -> QuerySet[Task]:
+    return Task.objects.select_for_update(no_key=True, of=("self",)).select_related("persona__benchmark")

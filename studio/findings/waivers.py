@@ -14,7 +14,7 @@ from studio.domain.checks import RULES
 from studio.domain.storable import storable_text
 from studio.drafts.authors import authors_of
 from studio.drafts.events import record
-from studio.drafts.locks import lock
+from studio.drafts.load import lock
 from studio.findings.queries import count_findings
 from studio.models import Benchmark, ErrorWaiver, Finding, Revision, Task, User, Waiver
 from studio.models.transactions import atomic_with_retry

@@ -1,16 +1,23 @@
-"""Forms for benchmarks, members and imports."""
+"""Forms for benchmarks, their credits, members and imports, and what others changed since a page was opened."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.forms import BaseForm, BoundField
+from django.http import QueryDict
 from django.utils.text import slugify
 
+from studio.domain.credits import LICENCES, OWN, PROSE, Credits
 from studio.domain.plan import PAPER_PLAN, Plan, plan_problem
-from studio.forms.conditional import one_of_several
-from studio.forms.numbers import WholeNumberField
+from studio.forms.fields import WholeNumberField, one_of_several
+from studio.forms.options import OptionsForm
 from studio.models import Benchmark, Role, User
 
 PLAN: dict[str, tuple[str, str]] = {
@@ -145,3 +152,123 @@ class ImportForm(forms.Form):
         super().__init__(*args, **kwargs)
         if not may_publish:
             del self.fields["published"]
+
+
+COLUMNS = ("path", "source", "licence")
+"""Of a line about a file from elsewhere."""
+
+
+class LinesField(forms.CharField):
+    """A list, one entry per line."""
+
+    widget = forms.Textarea(attrs={"rows": 4})
+
+    def clean(self, value: Any) -> list[str]:
+        return [line.strip() for line in (super().clean(value) or "").splitlines() if line.strip()]
+
+    def prepare_value(self, value: Any) -> Any:
+        return value if isinstance(value, str) else "\n".join(value or ())
+
+
+class OriginsField(LinesField):
+    """Files from elsewhere: path, source and licence, one file per line."""
+
+    def clean(self, value: Any) -> Any:
+        rows = [[part.strip() for part in line.split("|")] for line in super().clean(value)]
+        for number, row in enumerate(rows, start=1):
+            if len(row) > len(COLUMNS) or not row[0]:
+                raise forms.ValidationError(f"Line {number}: write path | source | licence.")
+        return [dict(zip(COLUMNS, row, strict=False)) for row in rows]
+
+    def prepare_value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return value
+        return "\n".join(" | ".join(each.get(name, "") for name in COLUMNS).rstrip(" |") for each in value or ())
+
+
+class CreditsForm(OptionsForm):
+    of = Credits
+    licence = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("", "Unknown"),
+            *((key, f"{name} ({key})") for key, (name, _) in LICENCES.items()),
+            (OWN, "A licence of our own"),
+        ],
+    )
+    licence_text = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 4}))
+    contributors = LinesField(required=False)
+    file_origins = OriginsField(required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in PROSE:
+            self.fields[name].widget = forms.Textarea(attrs={"rows": 3})
+
+    @property
+    def facts(self) -> Sequence[forms.BoundField]:
+        return [bound for bound in self if bound.name not in PROSE]
+
+    @property
+    def prose(self) -> Sequence[forms.BoundField]:
+        return [self[name] for name in PROSE]
+
+    def clean(self) -> dict[str, Any]:
+        for problem in self.of.problems(self.given):
+            self.reject(problem)
+        return self.cleaned_data
+
+
+FIELD = "seen"
+
+
+@dataclass(frozen=True)
+class ChangedElsewhere:
+    """What others saved since the page was opened."""
+
+    fields: tuple[BoundField, ...]
+    """With the values as they are now."""
+    data: QueryDict
+    """What was sent, with their values where the sender had changed nothing."""
+
+
+def digests(forms: Iterable[BaseForm]) -> dict[str, str]:
+    """Of what each field shows, by its name."""
+    return {bound.html_name: hashlib.sha256(_text(bound).encode()).hexdigest()[:16] for bound in _fields(forms)}
+
+
+def seen(forms: Iterable[BaseForm]) -> str:
+    """For the hidden input of a page."""
+    return json.dumps(digests(forms))
+
+
+def changed_elsewhere(sent: QueryDict, posted: Iterable[BaseForm], now: Iterable[BaseForm]) -> ChangedElsewhere | None:
+    """``posted``: the forms with what was sent; ``now``: with what is stored."""
+    before, typed = _read(sent.get(FIELD, "")), digests(posted)
+    now = list(now)
+    current = digests(now)
+    changed = [bound for bound in _fields(now) if before.get(bound.html_name) not in (None, current[bound.html_name])]
+    if not changed:
+        return None
+    data = sent.copy()
+    for bound in changed:
+        if typed[bound.html_name] == before[bound.html_name]:
+            data[bound.html_name] = _text(bound)
+    return ChangedElsewhere(tuple(changed), data)
+
+
+def _fields(forms: Iterable[BaseForm]) -> Iterable[BoundField]:
+    return (bound for form in forms for bound in form)
+
+
+def _text(bound: BoundField) -> str:
+    value = bound.value()
+    return "" if value is None or value is False else str(value).replace("\r\n", "\n").strip()
+
+
+def _read(text: str) -> Mapping[str, str]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

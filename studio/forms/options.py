@@ -13,7 +13,7 @@ from django.db.models import Model, QuerySet
 from pydantic.fields import FieldInfo
 
 from studio.domain.options import Options, OptionsError
-from studio.forms.numbers import NumberField, WholeNumberField
+from studio.forms.fields import NumberField, WholeNumberField
 
 LIMITS = {"ge": "min_value", "le": "max_value", "max_length": "max_length"}
 

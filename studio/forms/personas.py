@@ -9,7 +9,7 @@ from django import forms
 from django.utils.text import slugify
 
 from studio.domain.persona import PersonaSpec
-from studio.forms.conditional import one_of_several
+from studio.forms.fields import one_of_several
 from studio.forms.post_data import MAPPING, Posted, mapping_rows, preserve, read_mapping, read_picks
 
 ONE_LINE = ("name", "occupation")

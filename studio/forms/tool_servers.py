@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from studio.domain.tool_servers import MAX_CHARACTERS, MAX_SECONDS, ServerText
-from studio.forms.numbers import WholeNumberField
+from studio.forms.fields import WholeNumberField
 
 
 class ToolServerForm(forms.Form):

@@ -9,8 +9,7 @@ from django.utils.datastructures import MultiValueDict
 from studio.domain.base import Content, FileRef
 from studio.files.tokens import FileTokens
 from studio.files.uploads import Upload, UploadError, validate_upload_size
-from studio.forms.expected_artifacts import artifact_row
-from studio.forms.files import with_files
+from studio.forms.files import artifact_row, with_files
 from studio.forms.tasks import TaskForm
 from studio.models import Blob
 

@@ -10,7 +10,7 @@ from django import forms
 
 from studio.domain.web_pages import MAX_CHARACTERS, WebPage, WebPageError, read_web_page
 from studio.files.web_text import text_of_html
-from studio.forms.conditional import one_of_several
+from studio.forms.fields import one_of_several
 
 MAX_UPLOAD = 5_000_000
 """Bytes."""

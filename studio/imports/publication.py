@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from studio.domain.phrases import count_of, quoted_titles
 from studio.drafts.authors import authors_of_newest
-from studio.drafts.locks import lock_all
+from studio.drafts.load import lock_all
 from studio.findings.queries import blocking_findings
 from studio.findings.refresh import refresh_findings
 from studio.models import Benchmark, Event, Import, Review, Revision, Task, TaskState, User

@@ -9,8 +9,7 @@ from django.utils import timezone
 
 from studio.domain.anchors import FieldKey, quotable_texts, replace_text
 from studio.domain.task import TaskSpec
-from studio.drafts.load import load_task
-from studio.drafts.locks import lock
+from studio.drafts.load import load_task, lock
 from studio.models import Comment, Revision, Task, User
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify

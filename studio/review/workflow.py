@@ -11,7 +11,7 @@ from studio.domain.phrases import count_of
 from studio.domain.storable import storable_text
 from studio.drafts.authors import authors_of
 from studio.drafts.events import record
-from studio.drafts.locks import lock
+from studio.drafts.load import lock
 from studio.findings.queries import blocking_findings
 from studio.findings.refresh import refresh_findings
 from studio.models import Comment, ErrorWaiver, Finding, Review, Revision, Task, TaskState, User

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from studio.domain.episode import EpisodeSpec, GroupSpec
 from studio.drafts.authors import contributors_to_tasks
-from studio.drafts.load import load_episode
-from studio.drafts.locks import lock_all
+from studio.drafts.load import load_episode, lock_all
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import save_tasks
 from studio.drafts.validate import DraftError

@@ -12,7 +12,7 @@ from studio.domain.phrases import count_of
 from studio.domain.storable import storable_text
 from studio.drafts.authors import authors_of_newest
 from studio.drafts.events import event
-from studio.drafts.locks import lock
+from studio.drafts.load import lock
 from studio.findings.queries import open_blanks
 from studio.models import Event, Task, TaskState, User
 from studio.models.transactions import atomic_with_retry

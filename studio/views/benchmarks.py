@@ -19,9 +19,7 @@ from studio.domain.statistics import sum_figures
 from studio.findings.deferred import unchecked_tasks
 from studio.findings.queries import OpenFindings
 from studio.findings.waivers import doubted_rules
-from studio.forms.benchmarks import BenchmarkForm
-from studio.forms.credits import CreditsForm
-from studio.forms.seen import ChangedElsewhere, changed_elsewhere, seen
+from studio.forms.benchmarks import BenchmarkForm, ChangedElsewhere, CreditsForm, changed_elsewhere, seen
 from studio.imports.taxonomy import ensure_taxonomy
 from studio.models import Benchmark
 from studio.reports import counts

@@ -21,9 +21,8 @@ from studio.files.previews import Preview, syntax_flaw
 from studio.files.previews import preview as preview_of
 from studio.files.previews.sniff import extension
 from studio.files.uploads import UploadError, validate_upload_size
-from studio.forms.expected_artifacts import LIST as ARTIFACTS
-from studio.forms.expected_artifacts import artifact_row
-from studio.forms.files import file_row, free_key
+from studio.forms.files import LIST as ARTIFACTS
+from studio.forms.files import artifact_row, file_row, free_key
 from studio.models import Blob, Task
 from studio.views.tasks.editor_context import file_tokens
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.exceptions import ValidationError
 
-from studio.forms.numbers import AmountField, NumberField, WholeNumberField
+from studio.forms.fields import AmountField, NumberField, WholeNumberField
 
 
 @pytest.mark.parametrize("typed", ["0", "2001", "two", "1.5"])

@@ -11,16 +11,22 @@ from evaluation.results.benchmark_results import Results, ResultsError
 from evaluation.results.figures.ablation import ablation, ablation_groups
 from evaluation.results.figures.figure import Figure
 from evaluation.results.figures.items import intents_by_agent, items
-from evaluation.results.figures.reliability import in_every_run
 from evaluation.results.figures.rules import credit_rules, separation
 from evaluation.results.figures.scores import (
+    in_every_run,
     proc_and_comp,
     proc_and_comp_by_category,
     proc_and_comp_by_task,
     turns_and_proc,
 )
-from evaluation.results.figures.sessions import asking, failures, statuses_by_turn
-from evaluation.results.figures.statuses import statuses, statuses_by_category, statuses_by_persona
+from evaluation.results.figures.sessions import (
+    asking,
+    failures,
+    statuses,
+    statuses_by_category,
+    statuses_by_persona,
+    statuses_by_turn,
+)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Simulated apps (mail, shop, to-do list, …), one folder each.
+"""Simulated apps (mail, shop, to-do list, …), one module each.
 
 A persona binds tools by name, ``<app>__<api>`` or ``mcp_appworld_<app>__<api>``.
 """

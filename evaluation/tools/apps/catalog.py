@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from evaluation.tools.apps.amazon.api import app as amazon
+from evaluation.tools.apps.amazon import app as amazon
 from evaluation.tools.apps.file_system import app as file_system
 from evaluation.tools.apps.framework import Api, App
-from evaluation.tools.apps.gmail.api import app as gmail
+from evaluation.tools.apps.gmail import app as gmail
 from evaluation.tools.apps.phone import app as phone
 from evaluation.tools.apps.simple_note import app as simple_note
-from evaluation.tools.apps.splitwise.api import app as splitwise
-from evaluation.tools.apps.spotify.api import app as spotify
-from evaluation.tools.apps.todoist.api import app as todoist
+from evaluation.tools.apps.splitwise import app as splitwise
+from evaluation.tools.apps.spotify import app as spotify
+from evaluation.tools.apps.todoist import app as todoist
 from studio.domain.tool_names import bare_tool_name
 
 APPS: dict[str, App[Any]] = {

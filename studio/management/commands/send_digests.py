@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from studio.management.base import EXIT_PROBLEMS
-from studio.notifications.digests import send_digests
+from studio.notifications.inbox import send_digests
 
 
 class Command(BaseCommand):

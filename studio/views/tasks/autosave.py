@@ -25,8 +25,7 @@ from studio.files.tokens import FileTokens
 from studio.forms import signals
 from studio.forms.files import edited_contents
 from studio.forms.post_data import Posted
-from studio.forms.task_reader import read_task_form
-from studio.forms.tasks import TaskForm, posted_task_form, task_form, with_row_keys_of
+from studio.forms.tasks import TaskForm, posted_task_form, read_task_form, task_form, with_row_keys_of
 from studio.models import Blob, Task
 from studio.tasks.save import TaskEditor
 from studio.views.autosave import autosave_response

@@ -20,8 +20,7 @@ from studio.models import Benchmark, Persona, Task
 from studio.models.listed_tasks import TRIGGERS, ListedTask
 from studio.search import task_filters
 from studio.tasks.copy_tasks import CopyError
-from studio.tasks.create import Template, create_task, start_task
-from studio.tasks.starting_points import StartingPoint, starting_points
+from studio.tasks.create import StartingPoint, Template, create_task, start_task, starting_points
 
 MOST_RESULTS, MOST_TEMPLATES = 12, 100
 

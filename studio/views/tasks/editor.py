@@ -14,8 +14,7 @@ from studio.access import SignedInRequest
 from studio.forms import signals
 from studio.forms.files import edited_contents
 from studio.forms.post_data import Posted, apply_row_operation
-from studio.forms.task_reader import read_task_form
-from studio.forms.tasks import posted_task_form, task_form
+from studio.forms.tasks import posted_task_form, read_task_form, task_form
 from studio.forms.uploads import store_uploads
 from studio.models import Blob, Task
 from studio.tasks.versions import spec_at

@@ -25,8 +25,7 @@ from studio.files.tokens import FileTokens
 from studio.findings import waivers
 from studio.findings.queries import findings_of_task
 from studio.forms.file_mentions import mentions_in
-from studio.forms.task_reader import read_task_form
-from studio.forms.tasks import TaskForm
+from studio.forms.tasks import TaskForm, read_task_form
 from studio.models import Category, GraderScript, Persona, Task
 from studio.personas import tools_and_skills
 from studio.review import assignments

@@ -23,8 +23,7 @@ from studio.forms import signals
 from studio.forms.files import content_of
 from studio.forms.fixes import changes_of
 from studio.forms.post_data import Posted, number_of
-from studio.forms.task_reader import read_task_form
-from studio.forms.tasks import TaskForm, posted_task_form, without_empty_rows
+from studio.forms.tasks import TaskForm, posted_task_form, read_task_form, without_empty_rows
 from studio.models import Task
 from studio.tasks import checks
 from studio.tasks.versions import spec_at

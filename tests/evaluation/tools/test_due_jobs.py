@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.tools import Workspace
-from evaluation.tools.due_jobs import latest_fit, ring
-from evaluation.tools.schedule import SCHEDULE, Cron, schedule
+from evaluation.tools.schedule import SCHEDULE, Cron, latest_fit, ring, schedule
 
 MONDAY = datetime(2026, 4, 13, 9, 0)
 

@@ -10,7 +10,7 @@ from django.db import OperationalError, connection, transaction
 
 from studio.drafts.autosave import EditorKey, autosave, locked_text
 from studio.drafts.contents import refresh_contents
-from studio.drafts.locks import lock, lock_all
+from studio.drafts.load import lock, lock_all
 from studio.models import Autosave, Benchmark, Persona, Role, Task
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 

@@ -16,7 +16,7 @@ from studio.drafts.load import load_task
 from studio.imports.importer import import_files
 from studio.models import Digest, Notification, Role
 from studio.notifications import inbox, notify
-from studio.notifications.digests import send_digests
+from studio.notifications.inbox import send_digests
 from studio.review import comments, workflow
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit, withdraw

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evaluation.tools.apps import World
-from evaluation.tools.apps.splitwise.api import app
+from evaluation.tools.apps.splitwise import app
 
 ADA, NOOR, LI = "ada@example.com", "noor@example.com", "li@example.com"
 

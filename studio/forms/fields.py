@@ -1,8 +1,8 @@
-"""Fields for numbers, which say what may be entered."""
+"""Fields that say what may be entered, or that one of several is required."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from django import forms
 
@@ -42,3 +42,12 @@ def _bounds(least: object, most: object) -> str:
     if least is not None:
         return f" of {least:,} or more"
     return "" if most is None else f" of at most {most:,}"
+
+
+F = TypeVar("F", bound=forms.Field)
+
+
+def one_of_several(field: F) -> F:
+    """Mark a field that may be empty only if another is filled, so that it is not labelled optional."""
+    field.one_of_several = True  # type: ignore[attr-defined]  # read by the template tag
+    return field

@@ -1,1 +1,0 @@
-"""Mail: threads, drafts, labels."""

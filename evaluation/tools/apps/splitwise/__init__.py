@@ -1,1 +1,0 @@
-"""Shared expenses: groups, who paid, who owes whom."""

@@ -1,1 +1,0 @@
-"""Music: songs, albums, artists, playlists, a library, a player."""

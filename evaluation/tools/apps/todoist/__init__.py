@@ -1,1 +1,0 @@
-"""To-do lists: projects, sections, tasks, sub-tasks, labels, comments, notifications."""
