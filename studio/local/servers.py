@@ -91,12 +91,13 @@ class Postgres:
         return self._as_user([str(self.binaries / "postgres"), "-D", str(self.cluster), *settings])
 
     def answers(self) -> bool:
-        import psycopg  # the broker's supervisor does not need it
+        import psycopg  # neither its keeper nor users of the broker alone need it
 
         try:
             with psycopg.connect(
                 host=str(self.sockets), user="postgres", dbname="postgres", autocommit=True, connect_timeout=5
             ) as connection:
+                connection.execute("select pg_advisory_lock(1)")  # first users start together
                 if not connection.execute("select 1 from pg_roles where rolname = 'studio'").fetchone():
                     connection.execute("create role studio login createdb")
                 if not connection.execute("select 1 from pg_database where datname = 'studio'").fetchone():
@@ -110,9 +111,9 @@ class Postgres:
         return command_as(self.user, argv, paths=paths, death_signal="INT")
 
     def _stop_orphan(self) -> None:
-        """Stop a server whose supervisor was killed, or remove a stale pid file.
+        """Stop a server whose keeper was killed, or remove a stale pid file.
 
-        Only the one supervisor of this cluster calls this, so no other process owns a server on it.
+        Only the one keeper of this cluster calls this, so no other process owns a server on it.
         """
         pid_file = self.cluster / "postmaster.pid"
         try:

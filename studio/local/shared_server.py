@@ -1,13 +1,11 @@
 """Embedded servers shared by all processes that use a data folder.
 
-The first process to acquire a server starts its supervisor: a detached process that starts the server, restarts it
-after crashes, and stops it about a second after its last user ended. File locks rather than pid files tell which
-processes are alive, because the kernel releases them however a process ends. Next to the server's data are:
+Whoever needs a server that is not kept starts its keeper: a detached process that starts the server, restarts it after
+crashes, and stops it about a second after its last user ended. File locks rather than pid files tell which processes
+are alive, because the kernel releases them however a process ends. Next to the server's data are:
 
-- ``users``: every user holds a shared lock; the supervisor takes it exclusively to stop the server.
-- ``keeper.lock``: held by the supervisor while it runs, so there is only one.
-- ``start.lock``: held by whoever starts a supervisor, which inherits it until the server accepts connections, so that
-  other processes wait for a working server even if the starting process is killed.
+- ``users``: every user holds a shared lock; the keeper takes it exclusively to stop the server.
+- ``keeper.lock``: held by the keeper while it runs; another one that is started meanwhile ends at once.
 """
 
 from __future__ import annotations
@@ -20,18 +18,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import BinaryIO
 
 from studio.local.paths import CHECKOUT, LocalError, data_folder, require_data_folder
 from studio.local.servers import SERVERS, Server
 
 START_SECONDS = 120.0  # the first start creates the database cluster; a start after a crash replays its log
 POLL_SECONDS = 0.5
-SUPERVISOR_LOCK = "keeper.lock"
 MAX_CONSECUTIVE_CRASHES = 5
+CRASH_PAUSE = 0.2
+"""Seconds before the next start, doubled with each crash: a killed PostgreSQL's processes hold its shared memory."""
 STABLE_SECONDS = 60.0
-START_PAUSES = (0.2, 0.5, 1.0, 2.0, 3.0)
-"""Seconds after each start that failed: processes of a killed PostgreSQL hold its shared memory for a moment."""
 
 _acquired: dict[Path, int] = {}
 """Descriptors of the users' locks of this process, by the server's folder."""
@@ -46,22 +42,24 @@ def acquire(name: str, *, throwaway: bool = False) -> str:
     server = SERVERS[name](data)
     home = data / name
     home.mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + START_SECONDS
     if home not in _acquired:
         users = _open(home / "users")
-        _lock(users, fcntl.LOCK_SH, "an old server of this data folder to stop")
+        while not _try_lock(users, fcntl.LOCK_SH):
+            if time.monotonic() > deadline:
+                raise LocalError(f"Waited {START_SECONDS:.0f} seconds for an old server in {data} to stop.")
+            time.sleep(0.02)
         _acquired[home] = users
-    start = _open(home / "start.lock")
-    try:
-        _lock(start, fcntl.LOCK_EX, "another process to start the server")
-        if not _is_supervised(home):
-            _start_supervisor(name, home, start, throwaway=throwaway)
-    finally:
-        os.close(start)
-    deadline = time.monotonic() + START_SECONDS  # the supervisor may be restarting it after a crash
-    while not server.answers():
+    keeper: subprocess.Popen[bytes] | None = None
+    while not (is_kept(name) and server.answers()):
+        if keeper and keeper.poll():
+            log = log_file(name)
+            raise LocalError(f"The embedded {name} did not start. The last lines of {log}:\n{tail(log)}")
         if time.monotonic() > deadline:
             raise LocalError(f"The embedded {name} does not answer; see {log_file(name)}.")
-        time.sleep(0.05)
+        if not is_kept(name) and (keeper is None or keeper.poll() is not None):
+            keeper = _start_keeper(name, throwaway=throwaway)
+        time.sleep(0.02)
     return server.url
 
 
@@ -69,8 +67,8 @@ def acquired_names() -> list[str]:
     return [home.name for home in _acquired]
 
 
-def is_supervised(name: str) -> bool:
-    return _is_supervised(data_folder() / name)
+def is_kept(name: str) -> bool:
+    return _is_held(data_folder() / name / "keeper.lock", fcntl.LOCK_SH)
 
 
 def release_all() -> None:
@@ -79,72 +77,48 @@ def release_all() -> None:
     while _acquired:
         os.close(_acquired.popitem()[1])
     deadline = time.monotonic() + 5
-    while any(is_supervised(name) and not _used_by_others(name) for name in names) and time.monotonic() < deadline:
+    while any(is_kept(name) and not _used_by_others(name) for name in names) and time.monotonic() < deadline:
         time.sleep(0.05)
 
 
 def _used_by_others(name: str) -> bool:
-    """Whether another process holds the users' lock; a supervisor that is stopping the server does not count."""
-    descriptor = _open(data_folder() / name / "users")
+    """Whether another process holds the users' lock; a keeper that is stopping the server does not count."""
+    users = data_folder() / name / "users"
+    return _is_held(users, fcntl.LOCK_EX) and not _is_held(users, fcntl.LOCK_SH)
+
+
+def _is_held(path: Path, kind: int) -> bool:
+    """Whether another process holds a lock that rules this one out."""
+    descriptor = _open(path)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+        return not _try_lock(descriptor, kind)
     finally:
         os.close(descriptor)
-    return False
 
 
 def _open(path: Path) -> int:
     return os.open(path, os.O_RDONLY | os.O_CREAT, 0o644)
 
 
-def _lock(descriptor: int, kind: int, awaited: str) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while True:
-        try:
-            return fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise LocalError(f"Waited {START_SECONDS:.0f} seconds for {awaited} in {data_folder()}.") from None
-            time.sleep(0.02)
-
-
-def _is_supervised(home: Path) -> bool:
-    descriptor = _open(home / SUPERVISOR_LOCK)
+def _try_lock(descriptor: int, kind: int) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
+        return False
+    return True
 
 
-def _start_supervisor(name: str, home: Path, start: int, *, throwaway: bool) -> None:
-    """Start the supervisor and wait for its report. It inherits the start lock until the server accepts connections."""
-    log = log_file(name)
-    receive, send = os.pipe()
-    with log.open("ab") as output, os.fdopen(receive, "rb") as report:
-        arguments = [name, str(start), str(send), *(["throwaway"] if throwaway else [])]
-        subprocess.Popen(
-            [sys.executable, "-m", "studio.local.shared_server", *arguments],
+def _start_keeper(name: str, *, throwaway: bool) -> subprocess.Popen[bytes]:
+    with log_file(name).open("ab") as output:
+        return subprocess.Popen(
+            [sys.executable, "-m", "studio.local.shared_server", name, *(["throwaway"] if throwaway else [])],
             cwd=CHECKOUT,
             env={**os.environ, "STUDIO_DATA_DIR": str(data_folder())},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            pass_fds=(start, send),
             start_new_session=True,  # Ctrl-C in the terminal must not reach it
         )
-        os.close(send)
-        message = report.read().decode()
-    if message != "ready":
-        raise LocalError(message or f"The embedded {name} did not start. The last lines of {log}:\n{tail(log)}")
 
 
 def log_file(name: str) -> Path:
@@ -165,95 +139,51 @@ def tail(path: Path, lines: int = 12) -> str:
         return ""
 
 
-class ServerSupervisor:
-    """Starts one server, restarts it after crashes and stops it."""
+def keep(server: Server, users: int, *, throwaway: bool) -> None:
+    """Keep the server up while it has users. ``users`` is then locked, so that no process can become one.
 
-    def __init__(self, server: Server, users: int, *, throwaway: bool) -> None:
-        self.server = server
-        self.users = users
-        self.throwaway = throwaway
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Raises LocalError if it keeps ending before it answers."""
-        self.started = time.monotonic()
-        for pause in START_PAUSES:
-            if self._answers_after_start():
-                return
-            time.sleep(pause)
-        assert self.process is not None
-        raise LocalError(f"The embedded {self.server.name} ended with status {self.process.returncode}.")
-
-    def _answers_after_start(self) -> bool:
-        """False if it ended."""
-        self.server.prepare()
-        self.process = subprocess.Popen(
-            self.server.command(throwaway=self.throwaway), stdin=subprocess.DEVNULL, cwd="/"
-        )
-        while not self.server.answers():
-            if self.process.poll() is not None:
-                return False
-            if time.monotonic() > self.started + START_SECONDS:
-                raise LocalError(f"The embedded {self.server.name} does not answer.")
-            time.sleep(0.02)
-        return True
-
-    def watch(self) -> None:
-        """Return when there are no users; the lock is then held exclusively, so that no process can become one."""
-        crashes = 0
-        while not self._is_unused():
-            time.sleep(POLL_SECONDS)
-            if self.process is not None and self.process.poll() is not None:
-                crashes = 1 if time.monotonic() > self.started + STABLE_SECONDS else crashes + 1
-                if crashes > MAX_CONSECUTIVE_CRASHES:
-                    raise LocalError(f"The embedded {self.server.name} crashed {crashes} times in a row.")
-                print(f"{self.server.name} ended with status {self.process.returncode}; starting it again", flush=True)
-                self.start()
-
-    def stop(self) -> None:
-        if self.process is None:
-            return
-        for stop in self.server.stop_signals:
-            if self.process.poll() is None:
-                self.process.send_signal(stop)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    self.process.wait(timeout=30)
-        self.process.kill()
-        self.process.wait()
-
-    def _is_unused(self) -> bool:
+    Raises LocalError if the server keeps ending.
+    """
+    crashes = 0
+    while True:
+        server.prepare()
+        started = time.monotonic()
+        process = subprocess.Popen(server.command(throwaway=throwaway), stdin=subprocess.DEVNULL, cwd="/")
         try:
-            fcntl.flock(self.users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+            while process.poll() is None:
+                if _try_lock(users, fcntl.LOCK_EX):
+                    return
+                time.sleep(POLL_SECONDS)
+        finally:
+            _stop(process, server.stop_signals)
+        crashes = 1 if time.monotonic() > started + STABLE_SECONDS else crashes + 1
+        ended = f"The embedded {server.name} ended with status {process.returncode}"
+        if crashes > MAX_CONSECUTIVE_CRASHES:
+            raise LocalError(f"{ended}, {crashes} times in a row.")
+        print(f"{ended}; starting it again.", flush=True)
+        time.sleep(CRASH_PAUSE * 2**crashes)
 
 
-def main(name: str, start: int, report: BinaryIO, *, throwaway: bool) -> int:
-    data = data_folder()
+def _stop(process: subprocess.Popen[bytes], signals: tuple[signal.Signals, ...]) -> None:
+    for stop in signals:
+        if process.poll() is None:
+            process.send_signal(stop)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=30)
+    process.kill()
+    process.wait()
+
+
+def main(name: str, *, throwaway: bool) -> None:
+    home = data_folder() / name
     os.umask(0o077)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    own = _open(data / name / SUPERVISOR_LOCK)
-    _lock(own, fcntl.LOCK_EX, "the previous supervisor to end")
-    supervisor: ServerSupervisor | None = None
-    try:
-        supervisor = ServerSupervisor(SERVERS[name](data), _open(data / name / "users"), throwaway=throwaway)
-        supervisor.start()
-        report.write(b"ready")
-        report.close()
-        os.close(start)
-        supervisor.watch()
-    except LocalError as error:
-        print(error, flush=True)
-        if not report.closed:
-            report.write(f"{error}\nThe last lines of {log_file(name)}:\n{tail(log_file(name))}".encode())
-            report.close()
-        return 1
-    finally:
-        if supervisor:
-            supervisor.stop()
-    return 0
+    if _try_lock(_open(home / "keeper.lock"), fcntl.LOCK_EX):
+        try:
+            keep(SERVERS[name](home.parent), _open(home / "users"), throwaway=throwaway)
+        except LocalError as error:
+            sys.exit(str(error))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], int(sys.argv[2]), os.fdopen(int(sys.argv[3]), "wb"), throwaway=len(sys.argv) > 4))
+    main(sys.argv[1], throwaway=len(sys.argv) > 2)

@@ -175,7 +175,7 @@ def server_reviver() -> Callable[[], None]:
 
     def revive() -> None:
         for name in names:
-            if not shared_server.is_supervised(name):
+            if not shared_server.is_kept(name):
                 shared_server.acquire(name)  # the address stays the same
 
     return revive

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import ClassVar
+from typing import BinaryIO, ClassVar
 
 import pytest
 
@@ -86,13 +87,16 @@ class EndsWhileItStarts:
     stop_signals: ClassVar[tuple[signal.Signals, ...]] = (signal.SIGTERM,)
     url = ""
 
-    def __init__(self, failures: int) -> None:
+    def __init__(self, failures: int, user: BinaryIO) -> None:
         self.failures = failures
+        self.user = user
 
     def prepare(self) -> None:
         self.failures -= 1
 
     def command(self, *, throwaway: bool) -> list[str]:
+        if self.failures < 0:
+            self.user.close()  # the last user ends
         return ["false"] if self.failures >= 0 else ["sleep", "60"]
 
     def answers(self) -> bool:
@@ -100,19 +104,25 @@ class EndsWhileItStarts:
 
 
 @pytest.mark.parametrize("failures", [2, 100])
-def test_server_that_ends_while_it_starts_is_started_again_a_few_times(failures: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(shared_server, "START_PAUSES", (0.0,) * 4)
-    server = EndsWhileItStarts(failures)
-    supervisor = shared_server.ServerSupervisor(server, users=-1, throwaway=True)
+def test_server_that_ends_while_it_starts_is_started_again_a_few_times(
+    failures: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(shared_server, "CRASH_PAUSE", 0.0)
+    user = (tmp_path / "users").open("wb")
+    fcntl.flock(user, fcntl.LOCK_SH)
+    server = EndsWhileItStarts(failures, user)
 
-    with nullcontext() if failures < 4 else pytest.raises(LocalError, match="ended with status 1"):
-        supervisor.start()
-    supervisor.stop()
+    with (
+        user,
+        (tmp_path / "users").open("rb") as users,
+        nullcontext() if failures < 5 else pytest.raises(LocalError, match="ended with status 1, 6 times in a row"),
+    ):
+        shared_server.keep(server, users.fileno(), throwaway=True)
 
-    assert server.failures == (-1 if failures < 4 else 96)
+    assert server.failures == (-1 if failures < 5 else 94)
 
 
-def test_next_user_restarts_a_server_whose_supervisor_was_killed(data: Path):
+def test_next_user_restarts_a_server_whose_keeper_was_killed(data: Path):
     user = start(["-c", USER], data)
     assert user.stdout
     before = user.stdout.readline()
