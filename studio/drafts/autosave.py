@@ -14,7 +14,6 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from studio.drafts.validate import DraftError
-from studio.drafts.windows import same_text
 from studio.models import Autosave, DiscardedText, Persona, Task, User
 
 KEPT_DAYS = 30
@@ -23,6 +22,8 @@ PRESENT_SECONDS = 30
 """How long a user counts as present after the page's last request; it sends one every ten seconds."""
 Text = Mapping[str, Sequence[str]]
 """A page's form fields as sent."""
+OF_WINDOW = ("base_version", "note")
+"""Fields that belong to one window."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class EditorKey:
         return {"task": self.task, "persona": self.persona, "page": self.name}
 
 
-def autosave(key: EditorKey, user: User, text: Text, *, base_version: int) -> None:
+def autosave(key: EditorKey, user: User, text: Text, *, base_version: int, window: str = "") -> None:
     """Replace the autosaved text. Raises DraftError for text that cannot be stored."""
     if any("\0" in value for values in text.values() for value in values):
         raise DraftError("", "This contains the character U+0000. Remove it.")
@@ -54,7 +55,7 @@ def autosave(key: EditorKey, user: User, text: Text, *, base_version: int) -> No
         "autosaved_at": now,
         "base_version": base_version,
         "form_data": form_data,
-        "saved_form_data": None,
+        "window": window,
     }
     changes = {**columns, "number": F("number") + step}
     if before and Autosave.objects.filter(pk=before.pk).update(**changes):
@@ -64,25 +65,15 @@ def autosave(key: EditorKey, user: User, text: Text, *, base_version: int) -> No
     )
 
 
-def discard_autosave(
-    key: EditorKey, user: User, *, saved: Text | None = None, version: int | None = None, number: int | None = None
-) -> None:
-    """Forget the stored text, unless another window stored newer text than ``number``. ``saved`` became a version;
-    ``version`` is its number if it contains nothing else."""
-    columns: dict[str, Any] = {
-        "form_data": None,
-        "autosaved_at": None,
-        "saved_form_data": None,
-        "number": F("number") + 1,
-    }
+def discard_autosave(key: EditorKey, user: User, *, saved: Text | None = None, number: int | None = None) -> None:
+    """Forget the stored text, unless another window stored newer text than ``number``. ``saved`` became a version."""
+    columns: dict[str, Any] = {"form_data": None, "autosaved_at": None, "number": F("number") + 1}
     if saved is not None:
         columns["saved_fingerprint"] = fingerprint(saved)
-    if saved is not None and version is not None:
-        columns |= {"saved_form_data": {name: list(values) for name, values in saved.items()}, "base_version": version}
     rows = key.rows().filter(user=user)
     if number is not None and saved is not None:
         newer = rows.filter(form_data__isnull=False).exclude(number=number).first()
-        if newer and not same_text(newer.form_data or {}, saved):
+        if newer and not _same_text(newer.form_data or {}, saved):
             return
     rows.update(**columns)
 
@@ -129,10 +120,15 @@ def locked_text(key: EditorKey, user: User) -> Autosave | None:
     return key.rows().filter(user=user).select_for_update(no_key=True).first()
 
 
-def is_outdated(row: Autosave | None, text: Text, *, number: int | None) -> bool:
-    """Whether another window of the user stored text that a window knowing ``number`` has not seen."""
-    known = row and (row.form_data or row.saved_form_data)
-    return row is not None and bool(known) and number not in (None, row.number) and not same_text(known or {}, text)
+def is_outdated(row: Autosave, text: Text, *, number: int | None, window: str = "") -> bool:
+    """Whether another window of the user stored text that ``window``, knowing ``number``, has not seen."""
+    own = number in (None, row.number) or (window != "" and window == row.window)
+    return bool(row.form_data) and not own and not _same_text(row.form_data, text)
+
+
+def _same_text(one: Text, other: Text) -> bool:
+    names = (one.keys() | other.keys()) - set(OF_WINDOW)
+    return all(list(one.get(name, ())) == list(other.get(name, ())) for name in names)
 
 
 def draft_number(key: EditorKey, user: User) -> int:

@@ -36,6 +36,8 @@ class Draft(Generic[S]):
     """The page's form fields as sent."""
     number: int | None = None
     """The autosaved text that the page knows."""
+    window: str = ""
+    """The browser window that sent it; empty for a page without scripts."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ class DraftEditor(ABC, Generic[S]):
             return self._refuse(draft, Conflicted(error.rebased))
         except DraftError as error:
             return self._refuse(draft, Invalid(self._as_sent(draft), {error.field: str(error)}, error))
-        self._discard(draft, outcome, number=draft.number)
+        discard_autosave(self.key, self.user, saved=draft.text, number=draft.number)
         return outcome
 
     @transaction.atomic
@@ -154,7 +156,7 @@ class DraftEditor(ABC, Generic[S]):
         if save:  # what others save meanwhile must be in the outcome, not only in the version
             self.lock()
         rebased = self.rebase(draft)
-        autosave(self.key, self.user, draft.text, base_version=draft.base_version)
+        autosave(self.key, self.user, draft.text, base_version=draft.base_version, window=draft.window)
         if draft.errors:
             return Invalid(rebased, draft.errors)
         if rebased.unresolved:
@@ -168,13 +170,8 @@ class DraftEditor(ABC, Generic[S]):
                     outcome = self._store(rebased, draft, note)
             except DraftError as error:
                 return Invalid(rebased, {error.field: str(error)}, error)
-        self._discard(draft, outcome)
+        discard_autosave(self.key, self.user, saved=draft.text)
         return outcome
-
-    def _discard(self, draft: Draft[S], outcome: Outcome[S], *, number: int | None = None) -> None:
-        alone = outcome.rebased.number == draft.base_version
-        version = outcome.version if alone else None
-        discard_autosave(self.key, self.user, saved=draft.text, version=version, number=number)
 
     def _store(self, rebased: Rebased[S], draft: Draft[S], note: str) -> Outcome[S]:
         number = self.store(rebased.spec, note=note)
@@ -187,7 +184,7 @@ class DraftEditor(ABC, Generic[S]):
 
     def _refuse(self, draft: Draft[S], outcome: Outcome[S]) -> Outcome[S]:
         row = locked_text(self.key, self.user)
-        if row is not None and row.form_data is not None and is_outdated(row, draft.text, number=draft.number):
+        if row is not None and is_outdated(row, draft.text, number=draft.number):
             return outcome  # another window's text stays stored, this one's on the page
         with suppress(DraftError):  # what cannot be stored stays on the page alone
             autosave(self.key, self.user, draft.text, base_version=draft.base_version)

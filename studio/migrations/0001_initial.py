@@ -279,7 +279,7 @@ class Migration(migrations.Migration):
                         ('autosaved_at', models.DateTimeField(db_column='kept_at', null=True)),
                         ('saved_fingerprint', models.CharField(blank=True, db_column='settled', max_length=64)),
                         ('number', models.PositiveIntegerField(default=0)),
-                        ('saved_form_data', studio.models.fields.OrderedJSONField(null=True)),
+                        ('window', models.CharField(blank=True, max_length=32)),
                         ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
                         ('task', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='autosaves', to='studio.task')),
                         ('persona', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='autosaves', to='studio.persona')),

@@ -28,10 +28,9 @@ class Autosave(models.Model):
     saved_fingerprint = models.CharField(max_length=64, blank=True, db_column="settled")
     """Fingerprint of the text last saved as a version, so that sending it again changes nothing."""
     number = models.PositiveIntegerField(default=0)
-    """Counts the changes of ``form_data``: a window that knows an older one has to merge."""
-    saved_form_data = OrderedJSONField(null=True)
-    """The text that became version ``base_version``, until there is newer text; null also if others' changes were
-    merged into that version."""
+    """Counts the changes of ``form_data``: a window that knows an older one may not replace it unasked."""
+    window = models.CharField(max_length=32, blank=True)
+    """The browser window that sent ``form_data``; empty for a page without scripts."""
 
     class Meta:
         db_table = "studio_workingcopy"

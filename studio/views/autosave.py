@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from django.core.exceptions import PermissionDenied
@@ -12,21 +10,15 @@ from django.http import HttpResponse, JsonResponse, QueryDict
 from studio import access
 from studio.domain.base import Spec
 from studio.drafts import autosave
-from studio.drafts.editor import Autosaved, Conflicted, Invalid, Outcome, Saved, Unchanged
+from studio.drafts.editor import Autosaved, Conflicted, Invalid, Saved, Unchanged
 from studio.drafts.validate import DraftError
-from studio.drafts.windows import merge_text
 from studio.forms.post_data import number_of
-from studio.models import Autosave
 from studio.models.transactions import atomic_with_retry
-from studio.views.conflicts import window_choices
 from studio.views.editing import (
-    BUTTONS,
     EditorPage,
     ReadForm,
     context_of,
-    draft_number_of,
     note_of,
-    query_dict,
     text_of,
 )
 
@@ -39,9 +31,9 @@ def autosave_response(page: EditorPage[S]) -> HttpResponse:
     """GET marks the user as present; POST autosaves the page, and with ``save_version`` saves a version.
 
     The response says who else is there, and which version and which autosaved text the page is based on now. If
-    somebody has saved since, or the user typed in another window, it brings the page again with those changes and the
-    conflicts to resolve. ``stale``: the same request is needed again with ``base``, the text that the window knew.
-    With ``peek`` nothing is stored: the response brings the page as it is stored now.
+    somebody has saved since, it brings the page again with those changes and the conflicts to resolve. ``elsewhere``:
+    the user typed in another window meanwhile, and nothing was stored; with ``keep_mine`` this window's text is, and
+    the other is kept as discarded. With ``peek`` nothing is stored: the response brings the page as it is stored now.
     """
     request, user, key = page.request, page.user, page.editor.key
     answer: dict[str, Any] = {}
@@ -73,26 +65,20 @@ def autosave_response(page: EditorPage[S]) -> HttpResponse:
 def _autosave(page: EditorPage[S], data: QueryDict) -> dict[str, Any]:
     editor, versions = page.editor, page.editor.versions
     save, render = "save_version" in data, "render" in data
-    base_version = number_of(data.get("base_version"))
+    base_version = page.base_version(data)
     if render and autosave.is_saved(editor.key, page.user, text_of(data)):  # sent when the page was left
         form = page.read(data, versions.at(base_version))
         return {"problem": "", "versioned": True, "page": _newest_page(page, form)}
     if save:
         editor.lock()
-    windows = merged_windows(data, autosave.locked_text(editor.key, page.user))
-    if windows is None:
-        return {"stale": True}
-    if windows.merged:
-        data, base_version, render = windows.data, windows.base_version, True
-    form = page.read(data, versions.at(base_version), store=save or render or base_version != versions.newest)
-    draft = replace(page.draft(data, form), base_version=base_version, text=windows.stored)
+    form, draft = page.read_draft(data, store=save or render or base_version != versions.newest)
+    row = autosave.locked_text(editor.key, page.user)
+    if row and autosave.is_outdated(row, draft.text, number=draft.number, window=draft.window):
+        if "keep_mine" not in data:
+            return {"elsewhere": True}
+        autosave.keep_discarded(editor.key, page.user, row.form_data or {}, base_version=row.base_version)
     question = page.question_before_save() if save and "withdraw" not in data else ""
-    outcome: Outcome[S]
-    if windows.choices:
-        autosave.autosave(editor.key, page.user, windows.stored, base_version=base_version)
-        outcome = Autosaved(editor.rebase(draft))
-    else:
-        outcome = editor.autosave(draft, save=save and not question, note=note_of(data))
+    outcome = editor.autosave(draft, save=save and not question, note=note_of(data))
     rebased = outcome.rebased
     answer: dict[str, Any] = {"version": outcome.version, "problem": ""}
     if isinstance(outcome, Invalid):
@@ -100,7 +86,6 @@ def _autosave(page: EditorPage[S], data: QueryDict) -> dict[str, Any]:
         answer |= {"problem": next(iter(outcome.errors.values()), ""), "errors": dict(shown)}
     if rebased.number != base_version or render:
         context = context_of(page, rebased)
-        context["conflicts"] += windows.choices
         if save and isinstance(outcome, Conflicted):
             context |= {"refused": True, "stale": rebased.number if rebased.number != base_version else None}
         answer["page"] = page.html(context, rebased.theirs, rebased.spec, form)
@@ -133,35 +118,3 @@ def _newest_page(page: EditorPage[S], form: ReadForm[S]) -> str:
     versions = page.editor.versions
     newest = versions.at(versions.newest)
     return page.html({"on_version": versions.newest}, newest, newest, ReadForm(newest, form.values))
-
-
-@dataclass(frozen=True)
-class Windows:
-    """A window's text, merged with what the same user typed in another window since."""
-
-    data: QueryDict
-    """The text that the window shows from now on."""
-    stored: dict[str, list[str]]
-    """The text to store: where both changed the same, the other window's until the user chooses."""
-    base_version: int
-    choices: list[dict[str, Any]]
-    merged: bool
-
-
-def merged_windows(data: QueryDict, row: Autosave | None) -> Windows | None:
-    """None if merging needs the text that the window knew, and it was not sent."""
-    text, base_version, merged = text_of(data), number_of(data.get("base_version")), False
-    unresolved = list(data.getlist("unresolved_text"))
-    number = draft_number_of(data)
-    theirs: Mapping[str, Sequence[str]] = (row.form_data or row.saved_form_data or {}) if row else {}
-    if row is not None and autosave.is_outdated(row, text, number=number):
-        if "base" not in data:
-            return None
-        result = merge_text(text_of(QueryDict(data.get("base"))), theirs, text)
-        unresolved += [name for name in result.conflicts if name not in unresolved]
-        text, base_version, merged = result.text, max(base_version, row.base_version), True
-    unresolved = [name for name in unresolved if list(theirs.get(name, ())) != list(text.get(name, ()))]
-    kept = {name: list(theirs.get(name, ())) for name in unresolved}
-    asked = {name: data.getlist(name) for name in BUTTONS if name in data}
-    choices = window_choices(unresolved, theirs, text)
-    return Windows(query_dict(text | asked), text | kept, base_version, choices, merged)

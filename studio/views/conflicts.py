@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from studio.domain.anchors import ROW_TEXTS
@@ -48,39 +48,6 @@ def _conflict_row(path: FieldPath, theirs: Spec, mine: Spec) -> dict[str, Any]:
         "input": ".".join(path) if len(path) != 2 else "",
         "beside": (field, row) if row in rows or len(path) == 1 else None,
         "is_text": isinstance(value_at(theirs, path), str),
-    }
-
-
-def window_choices(
-    names: Iterable[str], theirs: Mapping[str, Sequence[str]], mine: Mapping[str, Sequence[str]]
-) -> list[dict[str, Any]]:
-    """Fields that one user changed in two windows, by input name, as the page shows them."""
-    return [_window_choice(name, theirs.get(name, ()), mine.get(name, ()), mine) for name in names]
-
-
-def _window_choice(
-    name: str, theirs: Sequence[str], mine: Sequence[str], text: Mapping[str, Sequence[str]]
-) -> dict[str, Any]:
-    field, *rest = name.split(".")
-    keys = list(text.get(field, ())) if rest else []
-    row = rest[0] if rest and rest[0] in keys else ""
-    pieces = line_pieces("\n".join(theirs), "\n".join(mine))
-    if row and field in ROW_TEXTS:
-        kind = "Intent" if field == "intents" else "Item"
-        label = f"{kind} {keys.index(row) + 1}" + ("" if rest[-1] == ROW_TEXTS[field] else f": {rest[-1]}")
-    else:
-        label = _label((field,), [])
-    return {
-        "window": True,
-        "path": name,
-        "label": label,
-        "theirs": _side(pieces, "gone"),
-        "mine": _side(pieces, "new"),
-        "text": "\n".join(theirs),
-        "at": name,
-        "input": name,
-        "beside": (field, row) if not rest or (row and field in ROW_TEXTS) else None,
-        "is_text": True,
     }
 
 

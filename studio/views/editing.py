@@ -30,7 +30,7 @@ from studio.views.conflicts import conflict_paths, conflict_rows
 S = TypeVar("S", bound=Spec)
 BUTTONS = {
     *("csrfmiddlewaretoken", "save_version", "render", "peek", "withdraw", "ask", "again", "decide", "take", "mine"),
-    *("do", "base_draft", "base", "unresolved_text", "discard", "undo_discard", "keep_discarded"),
+    *("do", "base_draft", "window", "keep_mine", "discard", "undo_discard", "keep_discarded"),
 }
 """Names of buttons and of what a page says about its text, which are no text of the page."""
 STATUS_CODES: dict[type[Outcome[Any]], int] = {Autosaved: 200, Conflicted: 409, Invalid: 422}
@@ -95,6 +95,7 @@ class EditorPage(ABC, Generic[S]):
             errors=form.errors,
             text=text_of(data),
             number=draft_number_of(data),
+            window=data.get("window", "")[:32],
         )
 
     def base_version(self, data: QueryDict) -> int:
@@ -107,8 +108,8 @@ class EditorPage(ABC, Generic[S]):
     def autosave(self, data: QueryDict) -> None:
         base_version = number_of(data.get("base_version"))
         row = autosave.autosaved_text(self.editor.key, self.user)
-        if autosave.is_outdated(row, text_of(data), number=draft_number_of(data)):
-            return  # another window's text is newer; this page merges it with its next autosave
+        if row and autosave.is_outdated(row, text_of(data), number=draft_number_of(data)):
+            return  # another window's text is newer; this page's next autosave asks which to keep
         with suppress(DraftError):  # what cannot be stored stays on the page alone
             autosave.autosave(self.editor.key, self.user, text_of(data), base_version=base_version)
 

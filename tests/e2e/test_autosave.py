@@ -8,13 +8,14 @@ import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from studio.drafts.load import load_task
-from studio.models import Autosave, Task
+from studio.models import Autosave, DiscardedText, Task
 from tests.e2e.visitor import Visitor
 from tests.local.processes import wait_until
 
 INTENT = "What they need and do not say"
 REQUEST = "Request"
 SAVED = "[data-save-status]"
+NOTICE = ".save-notice"
 HEARTBEAT = 25_000
 """Milliseconds within which an open page contacts the studio reopened."""
 PASTE = """text => {
@@ -205,7 +206,7 @@ def test_offline_text_survives_closing_the_window(task, visit):
     assert_autosaved(task, initial_request="Written in a tunnel.")
 
 
-def test_offline_text_of_two_windows_is_merged(task, visit):
+def test_offline_text_of_two_windows_is_chosen_from(task, visit):
     visitor = visit("author")
     first, second = visitor.go(task.get_absolute_url()), visitor.tab()
     second.goto(task.get_absolute_url())
@@ -220,9 +221,11 @@ def test_offline_text_of_two_windows_is_merged(task, visit):
     reopened = visitor.tab()
     reopened.goto(task.get_absolute_url())
 
-    expect(reopened.get_by_role("textbox", name="Description")).to_have_value("Written in the same tunnel.")
     expect(reopened.get_by_role("textbox", name=REQUEST)).to_have_value("Written in a tunnel.")
-    expect(reopened.locator("[data-conflict]")).to_have_count(0)
+    reopened.locator(NOTICE).get_by_role("button", name="Use it").click()
+    expect(reopened.get_by_role("textbox", name="Description")).to_have_value("Written in the same tunnel.")
+    expect(reopened.locator(NOTICE)).to_have_count(0)
+    assert [row.form_data["initial_request"] for row in DiscardedText.objects.all()] == [["Written in a tunnel."]]
 
 
 def test_two_users_see_each_other_and_edits_of_different_fields_are_merged(task, visit):

@@ -134,7 +134,7 @@ def test_an_open_window_shows_what_the_same_person_types_in_another(task, visit)
 
 
 @pytest.mark.everyday
-def test_a_field_typed_in_two_windows_at_once_shows_both(task, visit):
+def test_text_typed_in_two_windows_at_once_is_chosen_from(task, visit):
     one, other = two_windows(task, visit)
     one.route(re.compile("/keep/"), lambda route: route.abort())
     one.get_by_role("textbox", name=REQUEST).fill("From the first window.")
@@ -144,13 +144,22 @@ def test_a_field_typed_in_two_windows_at_once_shows_both(task, visit):
 
     one.keyboard.press("Control+s")
 
-    choice = one.locator("[data-conflict]")
-    expect(choice).to_contain_text("From the first window.")
-    expect(choice).to_contain_text("From the second window.")
+    notice = one.locator(NOTICE)
+    expect(notice).to_contain_text("in another window")
+    expect(one.get_by_role("textbox", name=REQUEST)).to_have_value("From the first window.")
     assert Task.objects.get(pk=task.pk).version == 1
-    choice.get_by_role("button", name="Use the other").click()
-    expect(choice).to_have_count(0)
+    notice.get_by_role("button", name="Use the text of the other").click()
     expect(one.get_by_role("textbox", name=REQUEST)).to_have_value("From the second window.")
+    expect(notice).to_have_count(0)
+    other.route(re.compile("/keep/"), lambda route: route.abort())
+    one.get_by_role("textbox", name=REQUEST).fill("Third.")
+    other.get_by_role("textbox", name=REQUEST).fill("Fourth.")
+    saved_draft(one)
+    other.unroute(re.compile("/keep/"))
+    other.keyboard.press("Control+s")
+    other.locator(NOTICE).get_by_role("button", name="Keep the text of this window").click()
+    expect(other.locator(STATUS)).to_contain_text("Saved as version 2")
+    assert request_of(task) == "Fourth."
 
 
 def test_an_untouched_window_writes_nothing_when_it_is_closed(task, visit):

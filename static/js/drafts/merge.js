@@ -5,7 +5,7 @@ import { renumber, rowsOf } from "../shared/rows.js";
 import { unchangedFields } from "./changes.js";
 import { form, formValues, serialize } from "./form.js";
 
-const OWN = ["csrfmiddlewaretoken", "unresolved", "unresolved_text", "note", "base_version", "base_draft"];
+const OWN = ["csrfmiddlewaretoken", "unresolved", "note", "base_version", "base_draft"];
 
 const parsed = (html) => new DOMParser().parseFromString(html, "text/html");
 

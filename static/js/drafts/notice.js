@@ -60,6 +60,21 @@ export function showFailure(reason, { version }) {
   else if (version) showNotice(notice, saveAgain("Try again"));
 }
 
+/**
+ * Asks which of one person's texts of two windows to go on with; the other can be taken back for 30 days.
+ * @param {string} said
+ * @param {[string, () => void][]} choices
+ */
+export function offerTexts(said, choices) {
+  showStatus("You typed in two windows: saved in this browser");
+  const buttons = choices.map(([textContent, act]) => {
+    const button = element("button", { type: "button", className: "button small", textContent });
+    button.addEventListener("click", act);
+    return button;
+  });
+  showNotice(`${said} Choose which text to keep; the other can be taken back for 30 days.`, ...buttons);
+}
+
 // Text typed since a version failed is saved as a draft; whether it is the version that was meant, its author says.
 export function offerVersion() {
   showNotice("Your draft is saved. The version you asked for is not.", saveAgain("Save version"));

@@ -1,17 +1,19 @@
 // Text that earlier windows of this page left in this browser is saved to the draft when the page is opened.
-import { firstConflict } from "./conflicts.js";
-import { storeLocally } from "./local_copy.js";
-import { showFailure } from "./notice.js";
+import { firstConflict, keepDiscarded } from "./conflicts.js";
+import { localCopies, storeLocally } from "./local_copy.js";
+import { clearNotice, offerTexts, showFailure } from "./notice.js";
 import { showSaved, showStatus } from "./save_status.js";
 import { current, receive, state } from "./saving.js";
 import { sendDraft, version } from "./server.js";
 
-async function restore(copy) {
+async function restore(copy, keepMine = false) {
   const before = current();
   const body = new URLSearchParams(copy.words);
   body.set("render", "1");
+  if (keepMine) body.set("keep_mine", "1");
   try {
-    const answer = await sendDraft(body, { base: copy.base ?? "", number: body.get("base_draft") ?? "0" });
+    const answer = await sendDraft(body, { number: body.get("base_draft") ?? "0", from: copy.from });
+    if (answer.elsewhere) return chooseText(copy);
     state.unversioned = true;
     receive(answer, before);
     copy.forget();
@@ -27,7 +29,20 @@ async function restore(copy) {
   }
 }
 
-// Each copy is merged with the one before; after a conflict the others wait until it is resolved.
+function chooseText(copy) {
+  const answered = (act) => async () => {
+    clearNotice();
+    await act();
+    restoreAll(localCopies());
+  };
+  offerTexts("You typed something else in another window of this page, which was closed before it could be sent.", [
+    ["Use it", answered(() => restore(copy, true))],
+    ["Keep what is shown", answered(() => keepDiscarded(copy.words).then(copy.forget, () => {}))],
+  ]);
+  return false;
+}
+
+// One after another: after a conflict or a question the others wait.
 export async function restoreAll(copies) {
   for (const copy of copies) if (!(await restore(copy)) || firstConflict()) return;
 }

@@ -10,11 +10,11 @@ import {
   queueSave,
   versionFailed,
 } from "./autosave_state.js";
-import { firstConflict, showFirstConflict, withOtherWindows } from "./conflicts.js";
+import { firstConflict, keepDiscarded, showFirstConflict } from "./conflicts.js";
 import { form, formValues, later, serialize } from "./form.js";
-import { forgetLocalCopy, setConfirmedText, storeLocally, storeLocallySoon } from "./local_copy.js";
+import { forgetLocalCopy, storeLocally, storeLocallySoon } from "./local_copy.js";
 import { merge } from "./merge.js";
-import { clearNotice, confirmWithdrawal, offerVersion, showErrors, showFailure } from "./notice.js";
+import { clearNotice, confirmWithdrawal, offerTexts, offerVersion, showErrors, showFailure } from "./notice.js";
 import { showOthers } from "./presence.js";
 import { showSaved, showStatus } from "./save_status.js";
 import { draftNumber, request, sendDraft, version } from "./server.js";
@@ -32,8 +32,6 @@ export const state = createState({
   unversioned: editable && "dirty" in form.dataset,
 });
 
-setConfirmedText(state.stored);
-
 const saveAfterPause = later(PAUSE_BEFORE_SAVE, () => save());
 const channel =
   editable && "BroadcastChannel" in window ? new BroadcastChannel(`studio:${form.dataset.autosave}`) : null;
@@ -47,15 +45,8 @@ export function receive(answer, sent) {
   form.elements.base_draft.value = answer.draft;
   const params = new URLSearchParams(upToDate ? current() : sent);
   params.set("base_version", answer.version);
-  const stored = withOtherWindows(params);
-  confirmSave(state, { stored, current: current(), versioned: Boolean(answer.versioned) });
-  setConfirmedText(state.stored);
+  confirmSave(state, { stored: params.toString(), current: current(), versioned: Boolean(answer.versioned) });
   receivePresence(answer);
-}
-
-function confirmCurrent() {
-  state.stored = current();
-  setConfirmedText(state.stored);
 }
 
 export function receivePresence(answer) {
@@ -83,6 +74,8 @@ export async function save({ saveVersion = false } = {}) {
   return state.request;
 }
 
+let keepMine = false; // over what another window stored
+
 async function saveNow(asked, withdraw = false) {
   const sent = current();
   const pending = asked ? "" : pendingVersion(state, sent);
@@ -94,9 +87,10 @@ async function saveNow(asked, withdraw = false) {
     storeLocally(); // until the server confirms this very text
   }
   if (withdraw) body.set("withdraw", "1");
+  if (keepMine) body.set("keep_mine", "1");
   let answer;
   try {
-    answer = await sendDraft(body, { base: state.stored });
+    answer = await sendDraft(body);
   } catch (/** @type {any} */ error) {
     if (state.closed) return;
     state.failing = true;
@@ -106,6 +100,8 @@ async function saveNow(asked, withdraw = false) {
   }
   state.failing = false;
   state.wanted = "";
+  if (answer.elsewhere) return chooseText(saveVersion);
+  keepMine = false;
   state.savedAt = Date.now();
   const isNew = String(answer.draft) !== draftNumber();
   receive(answer, sent);
@@ -120,6 +116,30 @@ async function saveNow(asked, withdraw = false) {
     showStatus("Draft saved · not in a version");
   }
   if (saveVersion && answer.versioned) await saved(answer);
+}
+
+function chooseText(saveVersion) {
+  storeLocally();
+  const keep = () => {
+    keepMine = true;
+    clearNotice();
+    save({ saveVersion });
+  };
+  offerTexts("You typed here and in another window of this page at once.", [
+    ["Keep the text of this window", keep],
+    ["Use the text of the other", takeOther],
+  ]);
+}
+
+async function takeOther() {
+  try {
+    await keepDiscarded();
+  } catch (/** @type {any} */ error) {
+    return showFailure(error.reason, { version: false });
+  }
+  forgetLocalCopy({ forGood: true });
+  state.closed = true;
+  location.reload();
 }
 
 function report(answer, saveVersion) {
@@ -137,7 +157,7 @@ async function saved(answer) {
   showErrors({});
   form.querySelector("[data-restored]")?.remove();
   if (form.elements.note) form.elements.note.value = "";
-  if (current() === withoutNote(state.stored)) confirmCurrent();
+  if (current() === withoutNote(state.stored)) state.stored = current();
   keepLocalCopyUntilStored();
   if (answer.address && current() === state.stored) {
     state.closed = true;
@@ -171,7 +191,7 @@ export async function catchUp(answer = null) {
     if (state.request || state.touched || current() !== sent) return save();
     state.unversioned = !fresh.versioned;
     receive(fresh, sent);
-    confirmCurrent();
+    state.stored = current();
     if (fresh.versioned) showStatus(`v${version()}`);
     else showStatus("Draft saved in another window · not in a version yet");
     document.dispatchEvent(new Event("studio:autosaved"));

@@ -19,17 +19,16 @@ export async function request(body) {
   return (await fetchAnswer(form.dataset.autosave, { method, body, headers: body ? headers() : {} })).json();
 }
 
+sessionStorage["studio:window"] ??= Math.random().toString(36).slice(2);
+export const WINDOW = sessionStorage["studio:window"];
+
 /**
- * Posts the draft. If another window of this user stored newer text, it is merged with what this window changed in
- * `base`, the text that the server last confirmed here.
+ * Posts the draft. `elsewhere` is answered where another window of this user stored newer text than `number`.
  * @param {URLSearchParams} body
- * @param {{base: string, number?: string}} known
  */
-export async function sendDraft(body, { base, number = draftNumber() }) {
+export async function sendDraft(body, { number = draftNumber(), from = WINDOW } = {}) {
   body.set("base_draft", number);
-  const answer = await request(body);
-  if (!answer.stale) return answer;
-  body.set("base", base);
+  body.set("window", from);
   return request(body);
 }
 
@@ -37,6 +36,7 @@ const MOST_AFTER_LEAVING = 60_000; // bytes that browsers send once the page is 
 
 export function sendWhileLeaving(body) {
   body.set("base_draft", draftNumber());
+  body.set("window", WINDOW);
   if (body.toString().length > MOST_AFTER_LEAVING) return;
   fetch(form.dataset.autosave, { method: "POST", body, keepalive: true, headers: headers() });
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from urllib.parse import urlencode
 
 import pytest
 from django.db import connection
@@ -45,7 +44,8 @@ class Writer:
         answer = self.client.post(self.url("autosave"), self.form | more).json()
         if "page" in answer:
             self.form = form_of(answer["page"], "task").data()
-        self.form |= {"base_version": [str(answer["version"])], "base_draft": [str(answer["draft"])]}
+        if "elsewhere" not in answer:
+            self.form |= {"base_version": [str(answer["version"])], "base_draft": [str(answer["draft"])]}
         return answer
 
     def check(self):
@@ -285,69 +285,61 @@ def test_own_version_from_another_window_is_not_overwritten(desk):
     other = Writer(ana.task, ana.user)
     other.write(title="Rye", description="By six.").autosave(save_version=["1"])
 
-    known = urlencode(ana.form | {"title": [""]}, True)
-    answer = ana.write(title="Rolls").autosave(save_version=["1"], base_draft=["0"], base=[known])
+    answer = ana.write(title="Rolls").autosave(save_version=["1"], base_draft=["0"])
 
     assert "versioned" not in answer and "Use the other" in answer["page"]
     assert (ana.form["title"], ana.form["description"]) == (["Rolls"], ["By six."])
     assert stored(ana.task).title == "Rye"
 
 
-def two_windows(desk) -> tuple[Writer, Writer, dict[str, list[str]]]:
-    """One user's two windows, and the text that both were opened with."""
+def two_windows(desk) -> tuple[Writer, Writer]:
     ana, _ = desk
-    return ana, Writer(ana.task, ana.user), dict(ana.form)
+    return ana, Writer(ana.task, ana.user)
 
 
-def test_a_window_with_an_outdated_draft_is_asked_for_the_text_it_knew(desk):
-    one, other, _ = two_windows(desk)
-    one.write(title="Rye").autosave()
+def test_text_typed_in_two_windows_replaces_nothing_unasked(desk):
+    one, other = two_windows(desk)
+    one.write(title="Rye").autosave(window=["one"])
 
-    assert other.write(description="By six.").autosave()["stale"]
+    answer = other.write(description="By six.").autosave(window=["other"], save_version=["1"])
 
+    assert answer["elsewhere"] and one.task.revisions.count() == 1
     assert autosave.autosaved_text(autosave.EditorKey(one.task), one.user).form_data["title"] == ["Rye"]
 
 
-def test_different_fields_typed_in_two_windows_are_merged(desk):
-    one, other, base = two_windows(desk)
-    one.write(title="Rye").autosave()
+def test_text_kept_instead_of_that_of_another_window_leaves_the_other_to_be_taken_back(desk):
+    one, other = two_windows(desk)
+    one.write(title="Rye").autosave(window=["one"])
 
-    other.write(description="By six.").autosave(base=[urlencode(base, True)])
+    other.write(description="By six.").autosave(window=["other"], keep_mine=["1"], save_version=["1"])
 
-    assert (other.form["title"], other.form["description"]) == (["Rye"], ["By six."])
-    sheet = autosave.autosaved_text(autosave.EditorKey(one.task), one.user).form_data
-    assert (sheet["title"], sheet["description"]) == (["Rye"], ["By six."])
+    assert (stored(one.task).title, stored(one.task).description) == ("Bread for Saturday", "By six.")
+    assert DiscardedText.objects.get(user=one.user).form_data["title"] == ["Rye"]
 
 
-def test_one_field_typed_in_two_windows_shows_both_and_the_first_stays_stored_until_resolved(desk):
-    one, other, base = two_windows(desk)
-    one.write(title="Rye").autosave()
+def test_a_window_whose_answer_was_lost_goes_on_without_a_question(desk):
+    one, _ = desk
+    known = one.form["base_draft"]
+    one.write(title="Rye").autosave(window=["one"])
 
-    said = other.write(title="Rolls").autosave(base=[urlencode(base, True)])
+    answer = one.write(title="Rye bread").autosave(window=["one"], base_draft=known)
 
-    assert "Use the other" in said["page"] and other.form["title"] == ["Rolls"]
-    key = autosave.EditorKey(one.task)
-    assert autosave.autosaved_text(key, one.user).form_data["title"] == ["Rye"]
-    other.write(description="By six.").autosave(save_version=["1"])
-    assert autosave.autosaved_text(key, one.user).form_data["title"] == ["Rye"]
-    assert one.task.revisions.count() == 1
-    del other.form["unresolved_text"]  # what the page's button does
-    assert other.autosave(save_version=["1"])["versioned"]
-    assert stored(one.task).title == "Rolls"
+    assert "elsewhere" not in answer
+    assert autosave.autosaved_text(autosave.EditorKey(one.task), one.user).form_data["title"] == ["Rye bread"]
 
 
 def test_text_of_a_window_survives_a_version_saved_in_another(desk):
-    one, other, base = two_windows(desk)
+    one, other = two_windows(desk)
     one.write(title="Rye").autosave()
     one.autosave(save_version=["1"])
 
-    other.write(description="By six.").autosave(base=[urlencode(base, True)], save_version=["1"])
+    other.write(description="By six.").autosave(save_version=["1"])
 
     assert (stored(one.task).title, stored(one.task).description) == ("Rye", "By six.")
 
 
 def test_a_save_without_scripts_keeps_newer_text_of_another_window(desk):
-    one, other, _ = two_windows(desk)
+    one, other = two_windows(desk)
     one.write(title="Rye").autosave()
 
     assert other.client.post(one.task.get_absolute_url(), other.write(description="By six.").form).status_code == 302
@@ -358,7 +350,7 @@ def test_a_save_without_scripts_keeps_newer_text_of_another_window(desk):
 
 
 def test_a_window_can_look_at_the_newest_text_without_writing(desk):
-    one, other, _ = two_windows(desk)
+    one, other = two_windows(desk)
     one.write(title="Rye").autosave()
     before = Autosave.objects.get(user=one.user).number
 
