@@ -22,7 +22,7 @@ from studio.findings.grader_keys import GraderKeys, read_keys
 from studio.imports.folders import read_folder
 from studio.imports.publication import request_publication, validate_may_publish
 from studio.imports.report import ImportReport, totals
-from studio.imports.single_tasks import with_personas
+from studio.imports.single_tasks import is_beside, with_personas
 from studio.imports.store import ImportWriter
 from studio.models import Benchmark, GraderScript, Import, User
 from studio.models.transactions import atomic_with_retry
@@ -138,8 +138,8 @@ def _read(benchmark: Benchmark, files: Mapping[str, bytes], name: str = "") -> t
     reading = read_personas(completed.files, name=name)
     reading.tasks_alone = completed.personas
     if reading.tasks_alone:  # what is said of files that are here already is no news
-        uploaded = files.keys() - completed.stored
-        reading.warnings = [problem for problem in reading.warnings if problem.file in uploaded] + completed.left_out
+        news = [problem for problem in reading.warnings if not is_beside(problem.file, completed.tasks)]
+        reading.warnings = news + completed.left_out
     return reading, facts
 
 

@@ -25,8 +25,8 @@ class Completed:
     files: dict[str, bytes]
     personas: frozenset[str]
     """Ids of these personas."""
-    stored: frozenset[str]
-    """Paths of their files, which are here already."""
+    tasks: Mapping[str, frozenset[str]]
+    """Ids of these tasks, by their persona's folder."""
     left_out: list[Problem]
     """What came beside the tasks and is not as it is here."""
 
@@ -47,10 +47,10 @@ def with_personas(benchmark: Benchmark, files: Mapping[str, bytes]) -> Completed
         if not below.startswith(("tasks/", "references/")):
             stored[known[persona][0] + below] = content
     tasks = {root: frozenset(names) for root, names in known.values()}
-    beside = {path for path in files if not is_system_file(path) and _is_beside(path, tasks)}
+    beside = {path for path in files if not is_system_file(path) and is_beside(path, tasks)}
     left_out = [_left_out(path, path in stored) for path in sorted(beside) if stored.get(path) != files[path]]
     kept = {path: content for path, content in files.items() if path not in beside}
-    return Completed({**kept, **stored}, frozenset(known), frozenset(stored), left_out)
+    return Completed({**kept, **stored}, frozenset(known), tasks, left_out)
 
 
 def _with_only(episode: EpisodeSpec, names: Collection[str]) -> EpisodeSpec:
@@ -58,7 +58,7 @@ def _with_only(episode: EpisodeSpec, names: Collection[str]) -> EpisodeSpec:
     return episode.model_copy(update={"tasks": tasks, "groups": (), "splits": {}, "source": {}})
 
 
-def _is_beside(path: str, tasks: Mapping[str, Collection[str]]) -> bool:
+def is_beside(path: str, tasks: Mapping[str, Collection[str]]) -> bool:
     """Of a persona with tasks alone, and of none of them. ``tasks``: by the persona's folder."""
     for slash in re.finditer("/", path):
         if (names := tasks.get(path[: slash.end()])) is not None:

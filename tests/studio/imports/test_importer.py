@@ -476,6 +476,21 @@ def test_what_comes_beside_a_single_task_is_left_out_with_a_warning(bench, autho
     assert load_episode(bench.personas.get()).persona == before.persona
 
 
+def test_a_missing_file_of_a_persona_is_told_where_single_tasks_of_another_come_too(bench):
+    import_files(bench, {path: data for path, data in sound().items() if path != f"{ROOT}tools.yaml"}, by=None)
+    cook = {path.replace(PERSONA, "cook"): data.replace(PERSONA.encode(), b"cook") for path, data in sound().items()}
+    cook["data/cook/tasks/t3/notes.md"] = b""
+    del cook["data/cook/tools.yaml"]
+
+    report = import_files(bench, cook | alone("t2", task_yaml("t2", title="Anew")), by=None)
+
+    told = {warning.file.removeprefix("data/cook/"): warning.message for warning in report.warnings}
+    assert told == {
+        "tools.yaml": "There is no list of tools: the persona has none.",
+        "tasks/t3/task.yaml": "The folder has no task.yaml; its files are kept and not used.",
+    }
+
+
 def test_single_tasks_of_a_persona_in_two_folders_are_refused_before_its_files_are_read(bench):
     import_files(bench, sound() | {f"{ROOT}notes/a.md": b"x"}, by=None)
     task = files({"tasks/t3/task.yaml": task_yaml("t3")})
