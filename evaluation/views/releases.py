@@ -382,7 +382,7 @@ def _row(benchmark: Benchmark, blocker: Blocker) -> BlockerRow:
         address = f"{reverse('studio:benchmark_edit', args=[benchmark.slug])}#credits"
         return BlockerRow(blocker, address, "Go to settings")
     if blocker.code in AUDITS:
-        return BlockerRow(blocker, reverse("annotations:campaigns"), "Go to audits")
+        return BlockerRow(blocker, f"{reverse('annotations:campaigns')}?benchmark={benchmark.slug}", "Go to audits")
     if blocker.task_pk is not None:
         return BlockerRow(
             blocker, reverse("studio:task", args=[benchmark.slug, blocker.persona, blocker.task_pk]), "Go to task"

@@ -90,8 +90,11 @@ def _ago_text(moment: dt.datetime) -> str:
 
 @register.inclusion_tag("studio/components/field.html")
 def field(bound: Any) -> dict[str, Any]:
-    """A field is labelled optional if leaving it empty is a choice: not a select, not a number that has a value."""
+    """A field is labelled optional if leaving it empty is a choice: not a select, not a number that has a value. The
+    page comes back at the first with an error."""
     widget = bound.field.widget
+    if bound.errors:
+        widget.attrs["autofocus"] = True
     return {
         "field": bound,
         "multiple": getattr(widget, "allow_multiple_selected", False),

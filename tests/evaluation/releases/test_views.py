@@ -60,7 +60,7 @@ def test_blockers_have_links_and_viewers_cannot_release(client: Client, benchmar
 
     assert "too few audited decisions of real judges" in page
     assert "too few decisions audited with the whole session" in page
-    assert page.count("Go to audits") == 2
+    assert page.count(f'href="/audits/?benchmark={benchmark.slug}">Go to audits') == 2
     assert "No pilot with a real model has run the current version of The letter." in page
     assert f"/benchmarks/{benchmark.slug}/pilots/new/?task=a" in page
     assert 'name="version"' not in page
@@ -91,6 +91,7 @@ def test_missing_reason_is_rejected_and_input_preserved(client: Client, benchmar
 
     assert "accept them as exceptions with a reason" in page
     assert 'value="1.0"' in page
+    assert re.findall(r'name="(\w+)"[^>]* autofocus', page) == ["accept"]
     assert not Release.objects.exists()
 
 
@@ -106,6 +107,18 @@ def test_reason_is_recorded_in_the_release(client: Client, benchmark: Benchmark)
     page = answer.content.decode()
     assert "Ruth accepted 3 exceptions: To &lt;b&gt;try&lt;/b&gt; the way." in text_of(page)
     assert release.sha256 in page
+
+
+def test_release_page_tells_what_its_manager_wrote_of_the_changes(client: Client, benchmark: Benchmark):
+    cut(benchmark)
+    client.force_login(person(benchmark, "release_manager"))
+    options = {"version": "1.1", "accept": "Again.", "changes": "The fee\nis <b>named</b>."}
+
+    client.post(f"/benchmarks/{benchmark.slug}/releases/", options)
+    make_release(ReleaseRequest.objects.get().pk)
+
+    page = client.get(Release.objects.get(version="1.1").get_absolute_url()).content.decode()
+    assert "<p>The fee<br>is &lt;b&gt;named&lt;/b&gt;.</p>" in page
 
 
 def test_page_shows_the_release_that_is_being_made_and_takes_no_second_one(client: Client, benchmark: Benchmark):
