@@ -16,6 +16,7 @@ MAX_QUOTE = 4_000
 """Characters; longer quotes and reasons are truncated."""
 
 _JSON_ESCAPE = re.compile(r'\\(["nrt])')
+_GAP = re.compile(r"\s*[\[(]?(?:…|\.\.\.)[\])]?\s*")
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 _STYLES: dict[str, Style] = {"clarify": "clarify", "options": "options"}
 
@@ -43,11 +44,22 @@ def parse_answer(prompt: JudgePrompt, answer: str) -> tuple[Decision, ...]:
 
 
 def occurs(quote: str, evidence: str) -> bool:
-    """Whether ``quote`` is not empty and occurs in ``evidence``, ignoring runs of white space.
+    """Whether ``quote`` is not empty and occurs in ``evidence``, ignoring runs of white space; each of its parts, if it
+    joins several.
 
     A quote from an escaped prompt may be escaped itself; one from a call's arguments, which are shown as JSON, may have
     the line breaks and quotation marks that they stand for.
     """
+    parts = parts_of(quote)
+    return _stands(quote, evidence) or (len(parts) > 1 and all(_stands(part, evidence) for part in parts))
+
+
+def parts_of(quote: str) -> list[str]:
+    """The passages that it joins by an ellipsis."""
+    return [part for part in _GAP.split(quote) if part.strip()]
+
+
+def _stands(quote: str, evidence: str) -> bool:
     wanted = _collapse_whitespace(quote)
     if not wanted:
         return False

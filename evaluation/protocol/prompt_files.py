@@ -18,9 +18,9 @@ VoicePromptName = Literal["voice", "voice_check", "next_intent"]
 NAMES: tuple[PromptName, ...] = get_args(PromptName)
 VOICE_NAMES: tuple[VoicePromptName, ...] = get_args(VoicePromptName)
 _ON_WORK: Mapping[PromptName, tuple[str, ...]] = {
-    "satisfaction": ("2", "3", "4", "6"),
-    "follow_up": ("2", "3"),
-    "checklist": ("3", "4", "5", "7", "8"),
+    "satisfaction": ("2", "3", "4", "6", "7"),
+    "follow_up": ("2", "3", "5"),
+    "checklist": ("3", "4", "5", "7", "8", "9"),
 }
 """Versions that show the session's work, as the paper protocol does."""
 IN_TRUTH: Mapping[PromptName, str] = {"satisfaction": "5", "follow_up": "4", "checklist": "6"}
@@ -36,12 +36,12 @@ CURRENT: Mapping[ProtocolName, Mapping[PromptName | VoicePromptName, str]] = {
     ProtocolName.RELEASE: _RELEASE,
     ProtocolName.PAPER: {
         **_RELEASE,
-        "satisfaction": "6",
-        "follow_up": "3",
-        "checklist": "8",
-        "voice": "6",
-        "voice_check": "7",
-        "next_intent": "4",
+        "satisfaction": "7",
+        "follow_up": "5",
+        "checklist": "9",
+        "voice": "7",
+        "voice_check": "8",
+        "next_intent": "5",
     },
 }
 """The versions that new pilots use. Results of different versions are not comparable."""

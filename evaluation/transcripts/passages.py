@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from django.utils.safestring import SafeString, mark_safe
 
+from evaluation.protocol.answers import parts_of
 from studio.files.previews import markup
 
 
@@ -28,6 +29,13 @@ def find_quote(text: str, quote: str) -> tuple[int, int] | None:
         if terms and (match := re.search(r"\s+".join(map(re.escape, terms)), text)):
             return match.span()
     return None
+
+
+def _spans(text: str, quote: str) -> list[tuple[int, int]]:
+    """Of the whole quote, or of those passages it joins that are there."""
+    if whole := find_quote(text, quote):
+        return [whole]
+    return [span for part in parts_of(quote) if (span := find_quote(text, part))]
 
 
 def highlight(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]]:
@@ -78,8 +86,7 @@ def _without_markup(text: str, quote: str) -> str:
 
 
 def _passages(text: str, quotes: Mapping[str, str]) -> list[Passage]:
-    spans = ((key, find_quote(text, quote)) for key, quote in quotes.items())
-    passages = [Passage(*span, key) for key, span in spans if span]
+    passages = [Passage(*span, key) for key, quote in quotes.items() for span in _spans(text, quote)]
     return sorted(passages, key=lambda passage: (passage.start, passage.end))
 
 

@@ -17,6 +17,7 @@ from evaluation.grading.work import file_text
 from evaluation.judging.judged import load_judged, recorded_statuses
 from evaluation.judging.judgings import rules_of, scoring_choice
 from evaluation.models import MadeCall, Session, ToolCall, Turn, Verdict
+from evaluation.protocol.answers import parts_of
 from evaluation.protocol.versions import ProtocolName
 from evaluation.store.usage import OF_USE, Use, use_of
 from evaluation.transcripts.files import FileRow, changed_files, manifest_before, manifests_before, read_small_files
@@ -54,18 +55,20 @@ class LocatedEvidence:
 def locate_evidence(
     verdicts: Iterable[Verdict], turns: Sequence[Turn], files: Mapping[int, Mapping[str, str]], *, on_work: bool
 ) -> LocatedEvidence:
-    """Find each quote in what its judge saw, likeliest text first. ``files`` are texts by turn and path; ``on_work``:
-    judges saw the whole session."""
+    """Find each quote in what its judge saw, likeliest text first; of one that joins passages of several texts the first
+    that is found. ``files`` are texts by turn and path; ``on_work``: judges saw the whole session."""
     by_number = {turn.number: turn for turn in turns}
     located = LocatedEvidence()
     for verdict in verdicts:
         if not verdict.quote.strip() or verdict.turn not in by_number:
             continue
-        for location, text in _searched_texts(verdict, by_number, files, on_work=on_work):
-            if find_quote(text, verdict.quote) is not None:
+        texts = list(_searched_texts(verdict, by_number, files, on_work=on_work))
+        for quote in (verdict.quote, *parts_of(verdict.quote)):
+            found = next((location for location, text in texts if find_quote(text, quote) is not None), None)
+            if found:
                 key = str(verdict.pk)
-                located.by_location.setdefault(location, {})[key] = verdict.quote
-                located.by_key[key] = location
+                located.by_location.setdefault(found, {})[key] = verdict.quote
+                located.by_key[key] = found
                 break
     return located
 

@@ -65,7 +65,7 @@ def test_by_default_the_user_of_the_paper_listens_chooses_and_speaks_and_that_of
 
     assert pilot.user_style == "in-voice"
     assert {name: prompt["version"] for name, prompt in pilot.config["user"]["prompts"].items()} == {
-        "voice": "6", "voice_check": "7", "next_intent": "4",
+        "voice": "7", "voice_check": "8", "next_intent": "5",
     }  # fmt: skip
     [session] = Session.objects.all()
     assert list(session.intents.order_by("turn").values_list("index", "status")) == [

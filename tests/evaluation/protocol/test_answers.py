@@ -89,6 +89,17 @@ def test_quote_from_a_calls_arguments_may_have_the_line_breaks_that_they_stand_f
     assert not occurs("Dear Ada,\nthe blue one.", shown)
 
 
+@pytest.mark.parametrize("gap", [" … ", "…", " ... ", " [...] ", " (…) "])
+def test_quote_that_joins_words_of_several_places_is_found_if_each_of_them_is_there(gap: str):
+    shown = "The fee is 30 crowns. It is paid by Ada. Thanks … and bye."
+
+    assert occurs(f"fee is 30{gap}by Ada", shown)
+    assert occurs(f"by Ada{gap}fee is 30", shown)
+    assert not occurs(f"fee is 30{gap}by Noor", shown)
+    assert occurs("Thanks … and bye", shown)
+    assert not occurs(gap, "The fee")
+
+
 def test_follow_up_decision_has_a_style():
     prompt = follow_up_prompt("Which units do you want?", INTENTS[:1])
 

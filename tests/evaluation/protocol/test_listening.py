@@ -85,6 +85,23 @@ def test_who_speaks_and_who_checks_are_told_that_a_no_is_a_fact_as_well():
         assert '"I have no …"' in question[0]["content"]
 
 
+def test_who_speaks_and_who_checks_take_an_offer_for_a_question_about_what_it_names_alone():
+    versions = CURRENT[ProtocolName.PAPER]
+
+    for question in (ask(SCENE, Wishes([FEE]), versions[name]) for name, ask in ASKED.items()):
+        words = " ".join(question[0]["content"].split())
+        assert '("say if you want a table") is a plain question about what it names' in words
+        assert 'that names nothing ("tell me what to change") is a general question' in words
+
+
+def test_who_chooses_does_so_by_stage_and_takes_the_first_only_where_all_else_is_alike():
+    [system, _] = choice_messages(SCENE, [FEE], CURRENT[ProtocolName.PAPER]["next_intent"])
+
+    words = " ".join(system["content"].split())
+    assert "one that belongs to the stage that the work has reached" in words
+    assert words.index("cost most work if it were said later") < words.index("the one that stands first")
+
+
 def test_who_speaks_knows_the_person_the_conversation_the_work_and_what_was_missing():
     [_, question] = voice_messages(SCENE, Wishes([FEE]), "4")
 

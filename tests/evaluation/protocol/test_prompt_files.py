@@ -51,6 +51,12 @@ VERSIONS = {
     ("checklist", "8"): "4001cd0cc0835a9eea68fd3e0572e259b8326e0f0c68d334b005925cb3d7aca2",
     ("next_intent", "4"): "50e78d0771cf161f759ee07ed1a41135c447d11db06397400bdd05ba9e920697",
     ("satisfaction", "6"): "c04365cf9c01fc35155e2dc038c9a8e3c2a6c2b3e8fa2b9b50e32653033dc298",
+    ("satisfaction", "7"): "7eebf82e6fcb2ff2afab5daa529e8388f915f1507915613b3cfffbc6fca4dad5",
+    ("follow_up", "5"): "ff93db2f89e41e5ebf711e6ce88b3c7952dae0e6c16cbbc3c3bfdcf5a05a5930",
+    ("checklist", "9"): "efc473a1f9a511aa4392befc2df589ece0eb46fcf67e4a78ddb02d43050ad95c",
+    ("voice", "7"): "a379b65dc6a63ff40e5047e6479775ca52b1bffe3829ea20a4a51ef74c19a0d8",
+    ("voice_check", "8"): "2847ff73fa1fa75aa899d0a16147392075131cddb4a2e2dc6674815120c8c81d",
+    ("next_intent", "5"): "55068a7d317bac0ead4e9864a582d9922e360e2f1ca085062f3cf339424bff36",
     ("next_intent", "3"): "55acc9396b7ef8a693c115d678128c94f20b0a6d7071337e85092b6aa9b151b8",
 }
 INTENTS = [OpenIntent(2, "Say <b>"), OpenIntent(5, "Two\n\nlines {{reply}}")]
@@ -135,7 +141,7 @@ def test_no_judge_can_be_asked_with_prompts_that_show_the_whole_record():
             assert CURRENT[protocol][name] in versions_under(protocol, name)
 
 
-@pytest.mark.parametrize("version", ["0", "9", "../1", "README"])
+@pytest.mark.parametrize("version", ["0", "99", "../1", "README"])
 def test_version_that_is_not_there_is_an_error(version: str):
     with pytest.raises(UnknownPromptError, match="no version"):
         load_prompt("checklist", version)

@@ -24,6 +24,13 @@ def test_quote_is_found_across_line_breaks_and_escaping():
     assert find_quote(text, "  ") is None
 
 
+def test_quote_that_joins_several_places_is_marked_at_each_and_linked_once():
+    rendered, located = highlight("The fee is 30. It is paid by Ada.", {"7": "fee is 30 … by Ada"})
+
+    assert (located, rendered.count("<mark"), rendered.count('id="e7"')) == ({"7"}, 2, 1)
+    assert marked(rendered) == "fee is 30by Ada"
+
+
 def test_highlighting_preserves_markdown():
     rendered, located = highlight_markdown(
         "1. **Send** the *papers*\n2. Wait", {"7": "**Send** the *papers*", "8": "papers Wait"}
