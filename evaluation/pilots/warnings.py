@@ -3,7 +3,7 @@ tasks that cannot be done."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evaluation.agents import reachable_names
 from evaluation.agents.react import BY_SEARCH, with_tools_in_reach
@@ -13,7 +13,9 @@ from evaluation.endpoints.tryout import CHECKS, SEATS, Line
 from evaluation.models import ModelEndpoint
 from evaluation.models.agents import REACT
 from evaluation.pilots.plans import PersonaPlan
-from evaluation.workspaces.prospects import prospects
+from evaluation.protocol.modes import RunPlan, Start
+from evaluation.workspaces.prospects import Prospect, prospects
+from evaluation.workspaces.told_earlier import sentence_of
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.phrases import count_of, quoted_titles
@@ -71,23 +73,31 @@ def warnings_before(
 def _impossible(plan: PersonaPlan) -> str:
     """The tasks of a persona that cannot be done, with reasons, the most frequent first."""
     persona = PersonaSpec.model_validate(plan.persona.spec)
-    if not any("__" in tool for tool in persona.tools):
-        return ""
     tasks = tuple(TaskSpec.model_validate(revision.spec) for _, revision in plan.tasks.values())
     episode = EpisodeSpec(episode_id=persona.user_id, persona=persona, tasks=tasks)
     planned = prospects(episode, Blob.objects.read, set(plan.plan.sessions))
-    lacking = [each for each in planned if each.obstacles]
+    lacking = [(each.task, found) for each in planned if (found := [*_obstacles(each, plan.plan)])]
     if not lacking:
         return ""
     tasks_by_obstacle: dict[str, list[str]] = {}
-    for each in lacking:
-        for obstacle in each.obstacles:
-            tasks_by_obstacle.setdefault(obstacle, []).append(each.task.title.strip() or each.task.task_id)
+    for task, found in lacking:
+        for obstacle in found:
+            tasks_by_obstacle.setdefault(obstacle, []).append(task.title.strip() or task.task_id)
     ranked = sorted(tasks_by_obstacle.items(), key=lambda row: -len(row[1]))
     shown = [f"{quoted_titles(names, SHOWN)}: {obstacle}" for obstacle, names in ranked[:SHOWN]]
     more = f" And {count_of(len(ranked) - SHOWN, 'other reason')}." if len(ranked) > SHOWN else ""
     count = f"{len(lacking)} of {count_of(len(planned), 'task')} of {plan.persona.persona} cannot be done"
     return f"{count}. {' '.join(shown)}{more} The persona’s page “Can this be done?” shows the calls."
+
+
+def _obstacles(prospect: Prospect, plan: RunPlan) -> Iterator[str]:
+    yield from (obstacle.sentence for obstacle in prospect.obstacles)
+    name = prospect.task.task_id
+    for chain in (chain for chain in plan.chains if name in chain.tasks):
+        before = {*chain.tasks[: chain.tasks.index(name)], *(plan.taken if chain.start != Start.INITIAL else ())}
+        if untold := [told for told in prospect.told_earlier if not told.is_held(before)]:
+            yield sentence_of(untold)
+            return
 
 
 def _most_tools(plans: Sequence[PersonaPlan]) -> dict[str, int]:

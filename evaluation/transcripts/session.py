@@ -55,8 +55,8 @@ class LocatedEvidence:
 def locate_evidence(
     verdicts: Iterable[Verdict], turns: Sequence[Turn], files: Mapping[int, Mapping[str, str]], *, on_work: bool
 ) -> LocatedEvidence:
-    """Find each quote in what its judge saw, likeliest text first; of one that joins passages of several texts the first
-    that is found. ``files`` are texts by turn and path; ``on_work``: judges saw the whole session."""
+    """Find each quote in what its judge saw, likeliest text first; of one that joins passages of several texts the
+    first that is found. ``files`` are texts by turn and path; ``on_work``: judges saw the whole session."""
     by_number = {turn.number: turn for turn in turns}
     located = LocatedEvidence()
     for verdict in verdicts:

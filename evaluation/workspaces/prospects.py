@@ -1,4 +1,5 @@
-"""Can this be done? Signs in as each task of an episode says, and makes plausible calls in what its apps hold.
+"""Can this be done? Signs in as each task of an episode says, makes plausible calls in what its apps hold, and looks
+for what its texts name there, on the web and in earlier tasks.
 
 Pure: nothing is stored, and no script is run.
 """
@@ -6,11 +7,11 @@ Pure: nothing is stored, and no script is run.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.tools import AppDataError, World
@@ -18,11 +19,14 @@ from evaluation.tools.apps.catalog import APPS
 from evaluation.tools.plausible_calls import PlausibleCall, plausible_calls, wanted_of
 from evaluation.workspaces.app_states import Moment, initial_apps, load_apps
 from evaluation.workspaces.manifests import MissingContentError, Read
+from evaluation.workspaces.told_earlier import ToldEarlier, is_name, sentence_of, told_earlier
 from studio.domain.app_data import declared_apps
+from studio.domain.checks.research import research_without_pages
 from studio.domain.checks.sign_ins import SignIn, accounts_in, sign_ins
 from studio.domain.checks.sources import opening_text
 from studio.domain.episode import EpisodeSpec
 from studio.domain.graders import ScriptReading, read_script
+from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.domain.text.clauses import sentences
 from studio.domain.tool_names import bare_tool_name, tool_domain
@@ -42,12 +46,13 @@ _FINDS = re.compile(
 _SEARCHES = re.compile(
     r"\b(?:search\w*|look\w* (?:up|for)|brows\w+|shop\w*|shortlist\w*|recommend\w*|find)\b", re.IGNORECASE
 )
+_SAYS_NOT = re.compile(r"\b(?:not|n[’']t|never|no|without|avoid\w*|exclud\w*|other than|instead of)\b", re.IGNORECASE)
 _NAME = r"[\"“'‘`](?P<name>[^\"”“`\n]{2,80}?)[\"”'’`](?!\w)"
 
 
 def missing_records(task: TaskSpec, apps: Collection[str], world: World) -> Iterator[str]:
     """What ``world`` lacks, as sentences. ``apps`` are those that the task uses. A sentence that is about making
-    something names nothing that is missing."""
+    something names nothing that is missing; a criterion does so only of what no tool adds, as the rest may be made."""
     texts = (("The request", opening_text(task)), *(("A hidden intent", intent.content) for intent in task.intents))
     for where, text in texts:
         for span in sentences(text):
@@ -55,6 +60,10 @@ def missing_records(task: TaskSpec, apps: Collection[str], world: World) -> Iter
                 continue
             for app in sorted(apps & APPS.keys()):
                 yield from _missing_in(where, span.text, app, world)
+    for item in task.checklist:
+        if item.grader == "rubric" and not _SAYS_NOT.search(item.criterion):
+            for app in sorted(apps & APPS.keys()):
+                yield from _missing_for(item.criterion, app, world)
 
 
 def empty_catalogues(task: TaskSpec, apps: Collection[str], world: World) -> Iterator[str]:
@@ -80,12 +89,20 @@ def _catalogue(app: str) -> tuple[str, ...]:
     )
 
 
+def _missing_for(criterion: str, app: str, world: World) -> Iterator[str]:
+    for table, noun in _nouns(app):
+        if table in _catalogue(app):
+            for match in _naming(noun).finditer(criterion):
+                if is_name(match["name"]) and not _is_there(match["name"], world.state(app).shown[table]):
+                    yield f"A criterion names the {noun} “{match['name']}”, which {APPS[app].title} does not have."
+
+
 def _missing_in(where: str, text: str, app: str, world: World) -> Iterator[str]:
     title, state = APPS[app].title, world.state(app)
     for table, noun in _nouns(app):
         records = list(state.shown[table])
         for match in _naming(noun).finditer(text):
-            if not any(_is_called(record, match["name"]) for record in records):
+            if not _is_there(match["name"], records):
                 yield f"{where} names the {noun} “{match['name']}”, which {title} does not have."
         if not records and _owning(noun).search(text):
             yield f"{where} speaks of {noun}s that are there, and {title} has none."
@@ -107,24 +124,46 @@ def _owning(noun: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\bto )\bmy (?:[\w-]+ ){{0,3}}{re.escape(noun)}s\b", re.IGNORECASE)
 
 
+def _is_there(name: str, records: Iterable[Any]) -> bool:
+    return any(_is_called(record, name) for record in records)
+
+
 def _is_called(record: Any, name: str) -> bool:
     texts = (value.casefold() for value in vars(record).values() if isinstance(value, str) and value)
     return any(text in name.casefold() or name.casefold() in text for text in texts)
 
 
+Remedy = Literal["apps", "web"]
+"""Where to add what is missing."""
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    sentence: str
+    remedy: Remedy = "apps"
+
+
 @dataclass(frozen=True)
 class Prospect:
     task: TaskSpec
-    obstacles: tuple[str, ...] = ()
-    """Why it cannot be done, as sentences."""
+    obstacles: tuple[Obstacle, ...] = ()
+    """Why it cannot be done."""
     calls: tuple[PlausibleCall, ...] = ()
+    told_earlier: tuple[ToldEarlier, ...] = ()
+    """No obstacle where these run before."""
+
+    @property
+    def told(self) -> str:
+        """What has to run before it, as a sentence; empty for nothing."""
+        return sentence_of(self.told_earlier) if self.told_earlier else ""
 
     def document(self) -> dict[str, Any]:
         return {
             "task": self.task.task_id,
             "title": self.task.title,
             "can_be_done": not self.obstacles,
-            "obstacles": list(self.obstacles),
+            "obstacles": [obstacle.sentence for obstacle in self.obstacles],
+            "told_earlier": {told.name: [task.task_id for task in told.tasks] for told in self.told_earlier},
             "calls": [
                 {"tool": call.name, "arguments": dict(call.arguments), "status": call.status} for call in self.calls
             ],
@@ -138,7 +177,9 @@ def prospects(episode: EpisodeSpec, read: Read, tasks: Collection[str] | None = 
     persona = episode.persona
     scripts = {script.sha256 for task in episode.tasks if (script := persona.script(task.grader_script or "/"))}
     hashes = initial_apps(persona)
-    stored = read([*hashes.values(), *scripts]) if hashes or scripts else {}
+    pages = [file.sha256 for file in persona.web_pages]
+    stored = read([*hashes.values(), *scripts, *pages]) if hashes or scripts or pages else {}
+    web = {sha256: stored[sha256].decode("utf-8", "replace") for sha256 in pages if sha256 in stored}
     readings = {sha256: read_script(stored[sha256].decode("utf-8", "replace")) for sha256 in scripts & stored.keys()}
     accounts = {app: accounts_in(stored.get(sha256, b"").decode("utf-8", "replace")) for app, sha256 in hashes.items()}
     named = sign_ins(episode, readings)
@@ -148,6 +189,7 @@ def prospects(episode: EpisodeSpec, read: Read, tasks: Collection[str] | None = 
         script = persona.script(task.grader_script) if task.grader_script else None
         outlook = _Outlook(task, episode, readings.get(script.sha256) if script else None)
         simulated = [each for each in named[task.task_id] if each.app in declared_apps()]
+        told = told_earlier(task, episode, outlook.apps(simulated), _kept(stored, read))
         try:
             world = load_apps(hashes, persona, Moment(task.task_id), _kept(stored, read)).open()
             prospect = outlook.prospect(simulated, accounts, world)
@@ -157,10 +199,16 @@ def prospects(episode: EpisodeSpec, read: Read, tasks: Collection[str] | None = 
                 later = outlook.prospect(simulated, accounts, left)
                 prospect = later if prospect.obstacles and not later.obstacles else prospect
         except (AppDataError, MissingContentError, InfrastructureError) as error:
-            prospect = Prospect(task, (f"What the apps hold cannot be read: {error}",))
+            prospect = Prospect(task, (Obstacle(f"What the apps hold cannot be read: {error}"),))
         if tasks is None or task.task_id in tasks:
-            found.append(prospect)
+            unreached = _unreached(task, persona, web)
+            found.append(replace(prospect, obstacles=(*prospect.obstacles, *unreached), told_earlier=told))
     return found
+
+
+def _unreached(task: TaskSpec, persona: PersonaSpec, pages: Mapping[str, str]) -> Iterator[Obstacle]:
+    if words := research_without_pages(task, persona, pages):
+        yield Obstacle(f"The request asks for research (“{words}”), and agents find no web page for it.", "web")
 
 
 def _kept(stored: Mapping[str, bytes], read: Read) -> Read:
@@ -179,6 +227,11 @@ class _Outlook:
     episode: EpisodeSpec
     reading: ScriptReading | None
 
+    def apps(self, named: Sequence[SignIn]) -> set[str]:
+        """Those that the task uses, as far as it says."""
+        told = {each.app for each in named if each.password}
+        return {*told, *map(tool_domain, wanted_of(self.task, self.reading).tools)}
+
     def prospect(
         self, named: Sequence[SignIn], accounts: Mapping[str, Mapping[str, str] | None], world: World
     ) -> Prospect:
@@ -193,7 +246,7 @@ class _Outlook:
             for username, password in (known or {}).items()
             if password
         ]
-        used = {*told, *map(tool_domain, wanted.tools)}
+        used = self.apps(named)
         lacking = [*missing_records(self.task, used, world), *empty_catalogues(self.task, used, world)]
         calls = plausible_calls(wanted, sign_in, world) if sign_in or wanted.tools else []
         obstacles = [
@@ -202,7 +255,7 @@ class _Outlook:
             *_without_records(calls),
             *lacking,
         ]
-        return Prospect(self.task, tuple(dict.fromkeys(obstacles)), tuple(calls))
+        return Prospect(self.task, tuple(map(Obstacle, dict.fromkeys(obstacles))), tuple(calls))
 
     def _closed(self, tools: Collection[str], open_apps: Collection[str]) -> Iterator[str]:
         """Apps that exact checks need and nobody can sign in to; those of a script if that holds for all of them,

@@ -33,7 +33,11 @@ class Command(ReportCommand):
             )
         else:
             for persona, prospect in impossible:
-                self.stdout.write(f"{persona.user_id} · {prospect.task.task_id}: {' '.join(prospect.obstacles)}")
+                why = " ".join(obstacle.sentence for obstacle in prospect.obstacles)
+                self.stdout.write(f"{persona.user_id} · {prospect.task.task_id}: {why}")
+            for persona, prospect in found:
+                if prospect.told:
+                    self.stdout.write(f"{persona.user_id} · {prospect.task.task_id}: {prospect.told}")
             self.stdout.write(f"{len(impossible)} of {count_of(len(found), 'task')} cannot be done.")
         if impossible:
             sys.exit(EXIT_PROBLEMS)

@@ -391,7 +391,12 @@ def forward_email_thread(
 def create_draft(
     call: GmailCall,
     recipient_email_addresses: Annotated[
-        tuple[Address, ...], Field(max_length=50, description="Email addresses; may be added later")
+        tuple[Address, ...],
+        Field(
+            max_length=50,
+            description="Email addresses; may be added later",
+            validation_alias=AliasChoices("recipient_email_addresses", "email_addresses"),
+        ),
     ] = (),
     subject: Subject = "",
     body: Body = "",

@@ -185,6 +185,7 @@ ProjectId = Annotated[int, Field(description="From show_projects")]
 SectionId = Annotated[int, Field(description="From show_sections")]
 LabelId = Annotated[int, Field(description="From search_labels")]
 SubTaskId = Annotated[int, Field(description="From show_sub_tasks")]
+ItsTaskId = Annotated[int | None, Field(description="Task it is part of; may be left out")]
 TaskCommentId = Annotated[int, Field(description="From show_task_comments")]
 Color = Annotated[str, Field(description="Name of a color")]
 Name = Annotated[str, Field(min_length=1, max_length=200, description="What it is called")]
@@ -426,6 +427,7 @@ def update_sub_task(
     due_time: DueTime | None = None,
     duration_minutes: Minutes | None = None,
     is_completed: Annotated[bool | None, Field(description="Whether it is done")] = None,
+    task_id: ItsTaskId = None,
 ) -> dict[str, Any]:
     """Change a sub-task, or complete it. What is left out stays as it is."""
     changes = given(
@@ -436,20 +438,20 @@ def update_sub_task(
         duration_minutes=duration_minutes,
         is_completed=is_completed,
     )
-    call.state.sub_tasks.put(replace(_sub_task(call, sub_task_id), updated_at=call.stamp, **changes))
+    call.state.sub_tasks.put(replace(_sub_task(call, sub_task_id, task_id), updated_at=call.stamp, **changes))
     return {"message": "The sub-task was updated."}
 
 
 @app.api()
-def delete_sub_task(call: TodoistCall, sub_task_id: SubTaskId) -> dict[str, Any]:
+def delete_sub_task(call: TodoistCall, sub_task_id: SubTaskId, task_id: ItsTaskId = None) -> dict[str, Any]:
     """Delete a sub-task."""
-    call.state.sub_tasks.remove(_sub_task(call, sub_task_id).sub_task_id)
+    call.state.sub_tasks.remove(_sub_task(call, sub_task_id, task_id).sub_task_id)
     return {"message": "The sub-task was deleted."}
 
 
-def _sub_task(call: TodoistCall, sub_task_id: int) -> SubTask:
+def _sub_task(call: TodoistCall, sub_task_id: int, task_id: int | None) -> SubTask:
     sub_task = call.state.sub_tasks.find(sub_task_id)
-    if sub_task is None:
+    if sub_task is None or task_id not in (None, sub_task.task_id):
         raise NotFoundError(f"You have no sub-task with sub_task_id {sub_task_id}.")
     visible_task(call, sub_task.task_id)
     return sub_task

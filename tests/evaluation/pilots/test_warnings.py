@@ -21,7 +21,7 @@ from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
 from studio.models import Benchmark, Role
 from studio.personas.cast import enter_given
-from tests.evaluation.builders import benchmark_of, endpoint, pilot_of, task
+from tests.evaluation.builders import benchmark_of, endpoint, pilot_of, rubric, task
 from tests.factories import api_token, member
 
 pytestmark = pytest.mark.django_db
@@ -139,6 +139,45 @@ def test_nothing_is_said_once_the_apps_hold_the_account(mailer: Benchmark):
     enter_given(mailer.personas.get(), [], named=True, by=None)
 
     assert pilot_of(mailer)
+
+
+def test_a_name_that_only_an_earlier_task_tells_speaks_against_a_start_without_that_task(client: Client):
+    named = (rubric("The plan names the 'Marlin 4'."),)
+    benchmark = benchmark_of(
+        task("shop", initial_request="Buy the Marlin 4 speaker.", title="Shop"),
+        task("evening", initial_request="Plan my evening with it.", title="Evening", checklist=named),
+        persona=PersonaSpec(user_id="host"),
+    )
+    client.force_login(member(benchmark, Role.OWNER))
+    told = "Criteria name “Marlin 4”, known only from earlier tasks: “Shop”."
+
+    with pytest.raises(OptionsError, match=r"^1 of 1 task of host cannot be done\. “Evening”: " + told):
+        pilot_of(benchmark, tasks=["evening"])
+    with pytest.raises(OptionsError, match=told):
+        pilot_of(benchmark, mode="groups")
+
+    assert pilot_of(benchmark, tasks=["shop", "evening"])
+    page = client.get(f"/b/{benchmark.slug}/p/host/can-be-done/").content.decode()
+    [_, evening] = client.get(f"/api/benchmarks/{benchmark.slug}/personas/host/can-be-done/").json()["tasks"]
+    out = io.StringIO()
+    call_command("can_be_done", "--benchmark", benchmark.slug, stdout=out)
+    assert told in page and "Nothing was found that stands in the way." in page
+    assert (evening["can_be_done"], evening["told_earlier"]) == (True, {"Marlin 4": ["shop"]})
+    assert told in out.getvalue()
+
+
+def test_research_without_pages_is_said_and_leads_to_where_pages_are_added(client: Client):
+    benchmark = benchmark_of(
+        task("a", initial_request="Search the internet for harbour fees."), persona=PersonaSpec(user_id="clerk")
+    )
+    client.force_login(member(benchmark, Role.OWNER))
+
+    with pytest.raises(OptionsError, match="and agents find no web page for it"):
+        pilot_of(benchmark)
+
+    page = client.get(f"/b/{benchmark.slug}/p/clerk/can-be-done/").content.decode()
+    assert f"/b/{benchmark.slug}/p/clerk/web/" in page and "Make what the apps lack" not in page
+    assert benchmark.personas.get().tasks.get().get_absolute_url() in page
 
 
 def test_page_api_and_command_say_which_tasks_cannot_be_done(mailer: Benchmark, client: Client):

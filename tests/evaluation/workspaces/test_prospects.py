@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from evaluation.workspaces.prospects import prospects
+from evaluation.workspaces.prospects import Obstacle, Prospect, prospects
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import read_personas
-from studio.domain.task import ChecklistItem, ExactCheck, TaskSpec
+from studio.domain.task import ChecklistItem, Dependency, ExactCheck, HiddenIntent, TaskSpec
+from studio.domain.web_pages import EXAMPLE
 from tests.evaluation.tools.apps.real_personas import app_data
 
 ACCOUNT = {"username": "ada@example.com", "password": "r4[in"}
@@ -35,7 +36,7 @@ def obstacles(
     persona = PersonaSpec(user_id="ada", tools=tools, files=files)
     episode = EpisodeSpec(episode_id="ep", persona=persona, tasks=(*earlier, task))
     [found] = prospects(episode, lambda hashes: {sha: stored[sha] for sha in hashes}, {task.task_id})
-    return list(found.obstacles)
+    return [obstacle.sentence for obstacle in found.obstacles]
 
 
 def calling(tool: str, **arguments: Any) -> TaskSpec:
@@ -144,6 +145,77 @@ def test_a_search_elsewhere_needs_no_catalogue_unless_the_app_is_named():
     assert "which has no products" in lacks
 
 
+@pytest.mark.parametrize(
+    ("criterion", "lacks"),
+    [
+        ("The song is 'Night Tide'.", "A criterion names the song “Night Tide”, which Spotify does not have."),
+        ("The song is 'Day Tide'.", ""),
+        ("The song's mood is 'calm'.", ""),
+        ("The playlist is called 'Night Tide'.", ""),
+        ("The song is not 'Night Tide'.", ""),
+    ],
+)
+def test_a_criterion_that_names_what_the_app_lacks_and_nobody_can_add_is_an_obstacle(criterion: str, lacks: str):
+    task = TaskSpec(task_id="t", initial_request=SPOTIFY, checklist=(ChecklistItem(uid="a", criterion=criterion),))
+    songs = [{"song_id": 1, "title": "Day Tide"}]
+
+    found = obstacles(task, MUSIC, spotify={"accounts": [ACCOUNT], "songs": songs})
+
+    assert found == ([lacks] if lacks else [])
+
+
+def test_research_without_pages_is_an_obstacle_that_web_pages_mend():
+    task = TaskSpec(task_id="t", initial_request="Search the internet for harbour fees.")
+    page = FileRef(path="web/fees.md", sha256="b" * 64, size=1)
+    stored = {"b" * 64: EXAMPLE.encode()}
+
+    def found(*files: FileRef) -> list[Obstacle]:
+        persona = PersonaSpec(user_id="ada", files=files)
+        episode = EpisodeSpec(episode_id="ep", persona=persona, tasks=(task,))
+        return list(prospects(episode, lambda hashes: {sha: stored[sha] for sha in hashes})[0].obstacles)
+
+    words = "The request asks for research (“Search the internet”), and agents find no web page for it."
+    assert found() == [Obstacle(words, "web")]
+    assert found(page) == []
+
+
+BOUGHT = TaskSpec(task_id="shop", title="Shop", initial_request="Buy the Marlin 4 speaker.")
+PLAY = TaskSpec(
+    task_id="t",
+    initial_request="Plan my evening with the speaker.",
+    checklist=(ChecklistItem(uid="a", criterion="The plan names the 'Marlin 4' and “no screens”."),),
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, ["shop"]),
+        ({"initial_request": "Plan my evening with the Marlin 4."}, []),
+        ({"intents": (HiddenIntent(uid="i", content="Use the marlin 4."),)}, []),
+        ({"depends_on": (Dependency(task_id="shop"),)}, []),
+        ({"assets": (FileRef(path="a.md", sha256="a" * 64, size=1),)}, []),
+        ({"assets": (FileRef(path="a.bin", sha256="c" * 64, size=1),)}, []),
+        ({"assets": (FileRef(path="a.md", sha256="d" * 64, size=1),)}, ["shop"]),
+    ],
+)
+def test_a_name_that_criteria_want_and_only_an_earlier_task_tells_is_known(changes: dict[str, Any], told: list[str]):
+    stored = {"a" * 64: b"A Marlin 4.", "c" * 64: b"\xff\x00", "d" * 64: b"Nothing."}
+    persona = PersonaSpec(user_id="ada")
+    tasks = (BOUGHT, PLAY.model_copy(update=changes))
+
+    found = prospects(
+        EpisodeSpec(episode_id="ep", persona=persona, tasks=tasks), lambda hashes: {sha: stored[sha] for sha in hashes}
+    )
+
+    assert [(each.name, task.task_id) for each in found[1].told_earlier for task in each.tasks] == [
+        ("Marlin 4", name) for name in told
+    ]
+    assert found[0].told == "" and not found[1].obstacles
+    if told:
+        assert found[1].told.startswith("Criteria name “Marlin 4”, known only from earlier tasks: “Shop”.")
+
+
 def test_what_an_earlier_task_makes_is_there_for_a_later_one():
     making = TaskSpec(
         task_id="first", initial_request=SPOTIFY, checklist=(_called("spotify__create_playlist", title="Night Tide"),)
@@ -160,22 +232,24 @@ def test_data_that_cannot_be_read_is_an_obstacle():
     assert obstacle.startswith("What the apps hold cannot be read: ")
 
 
-@pytest.mark.parametrize(("name", "impossible"), [("law_trainee", 5), ("marketer", 4)])
+@pytest.mark.parametrize(("name", "impossible", "research", "told"), [("law_trainee", 5, 0, 0), ("marketer", 10, 6, 1)])
 def test_tasks_of_real_personas_cannot_be_done_until_their_apps_hold_what_they_name(
-    name: str, impossible: int, pibench_data: Path
+    name: str, impossible: int, research: int, told: int, pibench_data: Path
 ):
     folder = pibench_data / name
     files = {f"{name}/{path.relative_to(folder)}": path.read_bytes() for path in folder.rglob("*.y*ml")}
     given = {f"{name}/apps/{app}.json": json.dumps(data).encode() for app, data in app_data(folder).items()}
 
-    def found(contents: dict[str, bytes]) -> list[str]:
+    def found(contents: dict[str, bytes]) -> list[Prospect]:
         stored = {hashlib.sha256(content).hexdigest(): content for content in contents.values()}
 
         def read(hashes: Sequence[str]) -> dict[str, bytes]:
             return {sha: stored[sha] for sha in hashes if sha in stored}
 
         [episode] = read_personas(contents).episodes
-        return [each.task.task_id for each in prospects(episode, read) if each.obstacles]
+        return [each for each in prospects(episode, read) if each.obstacles or each.told]
 
-    assert len(found(files)) == impossible
-    assert found(files | given) == []
+    assert sum(bool(each.obstacles) for each in found(files)) == impossible
+    left = found(files | given)
+    assert [obstacle.remedy for each in left for obstacle in each.obstacles] == ["web"] * research
+    assert [len(each.told_earlier) for each in left if each.told] == [3] * told

@@ -118,6 +118,46 @@ def test_attachment_of_a_draft_goes_with_it_and_can_be_taken_off(ada: Person, no
     assert noor.ask("gmail__download_attachment", attachment_id=first, **noor.files).response["status"] == 404
 
 
+@pytest.mark.parametrize("made", ["recipient_email_addresses", "email_addresses"])
+@pytest.mark.parametrize("changed", ["email_addresses", "recipient_email_addresses"])
+def test_recipients_of_a_draft_are_named_in_either_way(ada: Person, made: str, changed: str):
+    draft = ada.do("gmail__create_draft", **{made: [NOOR]})["draft_id"]
+    assert ada.do("gmail__show_draft", draft_id=draft)["recipient_email_addresses"] == (NOOR,)
+
+    ada.do("gmail__update_draft", draft_id=draft, **{changed: [ADA]})
+
+    assert ada.do("gmail__show_draft", draft_id=draft)["recipient_email_addresses"] == (ADA,)
+
+
+def test_songs_albums_and_playlists_have_a_link_to_share(ada: Person):
+    song, album, playlist = (
+        ada.do(f"spotify__search_{kind}s", query="")[0][f"{kind}_id"] for kind in ("song", "album", "playlist")
+    )
+
+    assert ada.do("spotify__show_song", song_id=song)["shareable_link"] == f"https://spotify.com/songs/{song}"
+    assert ada.do("spotify__show_album", album_id=album)["shareable_link"] == f"https://spotify.com/albums/{album}"
+    link = ada.do("spotify__show_playlist", playlist_id=playlist)["shareable_link"]
+    assert link == f"https://spotify.com/playlists/{playlist}"
+
+
+def test_sub_task_is_changed_and_deleted_with_or_without_the_task_that_it_is_part_of(ada: Person):
+    project = ada.do("todoist__create_project", name="Flat")["project_id"]
+    task, other = (ada.do("todoist__create_task", project_id=project, title=title)["task_id"] for title in "ab")
+    first, second = (ada.do("todoist__create_sub_task", task_id=task, title=title)["sub_task_id"] for title in "cd")
+
+    refused = ada.ask("todoist__update_sub_task", sub_task_id=first, task_id=other, is_completed=True)
+    ada.do("todoist__update_sub_task", sub_task_id=first, task_id=task, is_completed=True)
+    ada.do("todoist__update_sub_task", sub_task_id=second, title="e")
+    shown = ada.do("todoist__show_sub_tasks", task_id=task)
+
+    assert refused.response["status"] == 404
+    assert [(each["title"], each["is_completed"]) for each in shown] == [("c", True), ("e", False)]
+    assert ada.ask("todoist__delete_sub_task", sub_task_id=first, task_id=other).response["status"] == 404
+    ada.do("todoist__delete_sub_task", sub_task_id=first, task_id=task)
+    ada.do("todoist__delete_sub_task", sub_task_id=second)
+    assert ada.do("todoist__show_sub_tasks", task_id=task) == []
+
+
 def test_brief_lists_show_who_wrote_what_and_leave_out_what_is_empty(world: World):
     long, brief = Person(world, ADA), Person(World(world.snapshot(), brief_lists=True), ADA)
 
