@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,83 +17,40 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from evaluation.metrics.leaderboard import scores_document
-from evaluation.models import Pilot, Release, Session, Submission, Verdict
+from evaluation.models import Pilot, Session, Submission, Verdict
 from evaluation.pilots.control import ControlError, control_pilot, possible_actions
 from evaluation.pilots.judging_work import work_on
 from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, start_rejudging
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.releases.evidence import real_sessions
 from evaluation.results.benchmark_results import compute_results
 from evaluation.runner.command import main
 from evaluation.submissions.submit import submit, verify
-from studio.access.tokens import create_token
 from studio.domain.options import OptionsError
 from studio.domain.pack import SUMS, write_archive, write_sums
-from studio.domain.task import ExactCheck, TaskSpec
 from studio.models import Blob, Event, Role, User
-from studio.models import Task as TaskRow
-from tests.evaluation.builders import archive_of, benchmark_of, endpoint, file, intents, rubric, rule, task
-from tests.evaluation.runner.test_same_as_pilots import answer_by_content
-from tests.evaluation.stub_model import StubModel
-from tests.factories import mark_approved, member
+from tests.evaluation.builders import endpoint
+from tests.evaluation.stub_model import StubModel, serving
+from tests.evaluation.submissions.played import Played
+from tests.factories import member
+from tests.shared_rows import fresh
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stub_key")]
 
 
-def tasks() -> list[TaskSpec]:
-    return [
-        task("a", assets=(file("notes.md", "The fee is due."),), files_read=("out.md",)),
-        task(
-            "b",
-            "a",
-            intents=intents("Name the fee.", "Sign it.", "Say when.", provided=(2,)),
-            files_read=("out.md",),
-            checklist=(
-                rubric("x", 2),
-                rubric("y", 3),
-                rule("z", ExactCheck(kind="file_contains", path="out.md", text="30 crowns")),
-            ),
-        ),
-        task("c", checklist=(rubric("p"), rubric("q", 7), rubric("r"))),
-        task("e", "a", checklist=(rubric("t"), rubric("u", 2))),
-    ]
-
-
-class Played:
-    """A release, and results of it that the stub gave."""
-
-    def __init__(self, stub: StubModel, folder: Path, protocol: str = "paper", runs: int = 2) -> None:
-        answer_by_content(stub)
-        self.benchmark = benchmark_of(*tasks())
-        mark_approved(TaskRow.objects.filter(persona__benchmark=self.benchmark))
-        self.person = member(self.benchmark, Role.RELEASE_MANAGER)
-        User.objects.filter(pk=self.person.pk).update(display_name="rita")
-        self.person.refresh_from_db()
-        self.release = self.cut("1.0")
-        self.folder, self.stub = folder, stub
-        (folder / "pack.zip").write_bytes(archive_of(self.release))
-        options = ("--base-url", stub.base_url, "--key-env", "STUB_API_KEY", "--protocol", protocol)
-        models = [word for seat in ("model", "user", "judge") for word in (f"--{seat}", "openai:stub-model")]
-        self.results = folder / "results"
-        words = ["run", str(folder / "pack.zip"), *models, *options, "--runs", str(runs), "--out", str(self.results)]
-        assert main(words) == 0
-
-    def cut(self, version: str) -> Release:
-        return cut_release(self.benchmark, ReleaseOptions(version=version, accept="For a test."), by=self.person)
-
-    @property
-    def bundle(self) -> bytes:
-        path = self.folder / "bundle.zip"
-        assert main(["bundle", str(self.results), "--out", str(path)]) == 0
-        return path.read_bytes()
+@pytest.fixture(scope="module")
+def shared_play(module_db: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
+    with pytest.MonkeyPatch.context() as patch, serving(StubModel()) as stub:
+        patch.setenv("STUB_API_KEY", "none")
+        made = Played(stub, tmp_path_factory.mktemp("played"))
+        assert made.bundle
+        yield made
 
 
 @pytest.fixture
-def played(stub: StubModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Played:
-    made = Played(stub, tmp_path)
-    capsys.readouterr()
+def played(shared_play: Played) -> Played:
+    made = copy.copy(shared_play)
+    made.benchmark, made.person, made.release = map(fresh, (made.benchmark, made.person, made.release))
     return made
 
 
@@ -119,58 +77,6 @@ def lines_changed(bundle: bytes, change: Callable[[list[dict[str, Any]]], None],
         files[name] = "".join(json.dumps(line) + "\n" for line in lines).encode()
 
     return rewritten(bundle, rewrite)
-
-
-@pytest.mark.parametrize("protocol", ["paper", "release"])
-@pytest.mark.django_db(transaction=True)
-def test_results_uploaded_over_http_score_in_the_studio_as_pibench_scores_them(
-    stub: StubModel, tmp_path: Path, live_server: Any, capsys: pytest.CaptureFixture[str], protocol: str
-):
-    played = Played(stub, tmp_path, protocol)
-    _, secret = create_token(played.person, name="home", scope="write", days=1)
-    capsys.readouterr()
-
-    words = ["upload", str(played.results), "--studio", live_server.url, "--token", secret]
-    assert main(words) == 0
-
-    pilot = Pilot.objects.get()
-    assert capsys.readouterr().out == (
-        f"Submitted as pilot 1 of {played.benchmark.slug}, not verified: {live_server.url}/pilots/{pilot.pk}/\n"
-    )
-    assert main(["score", str(played.results), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    results = compute_results(played.benchmark, [pilot])
-    for mode in pilot.terms.modes:
-        [shown] = results.whole_board(mode)
-        expected = told["scores"][mode]
-        document = json.loads(json.dumps(scores_document(shown)))
-        assert document == {key: expected[key] for key in document}
-        assert 0 < expected["comp"]["mean"] < 1
-        assert 0 < expected["proc"]["mean"] < 1
-    assert all(session.strict_tokens > 0 for session in Session.objects.exclude(revision__task__task_id="a"))
-    assert {session.total_tokens for session in Session.objects.all()} == {row["tokens"] for row in told["sessions"]}
-    assert shown.agent == "openai:stub-model · submitted by rita, not verified"
-    client = Client()
-    client.force_login(played.person)
-    page = client.get(reverse("evaluation:results", args=[played.benchmark.slug])).content.decode()
-    assert "openai:stub-model · submitted by rita, not verified" in page
-
-    assert main(words) == 0
-    assert "These results are there already, as pilot 1" in capsys.readouterr().out
-    assert Pilot.objects.count() == 1
-
-
-@pytest.mark.django_db(transaction=True)
-def test_token_that_may_only_read_hands_nothing_in_and_is_told_so(
-    stub: StubModel, tmp_path: Path, live_server: Any, capsys: pytest.CaptureFixture[str]
-):
-    played = Played(stub, tmp_path, runs=1)
-    _, secret = create_token(played.person, name="home", scope="read", days=1)
-
-    assert main(["upload", str(played.results), "--studio", live_server.url, "--token", secret]) == 2
-
-    assert "refused the results (403): The token “home” may only" in capsys.readouterr().err
-    assert not Pilot.objects.exists()
 
 
 def test_transcript_is_kept_as_it_was_held(played: Played):
@@ -295,8 +201,8 @@ def test_results_of_a_pack_that_is_no_release_here_are_refused(played: Played):
         submit(played.bundle, by=stranger)
 
 
-def test_unpacked_release_is_known_by_its_list_of_hashes(stub: StubModel, played: Played, tmp_path: Path):
-    with zipfile.ZipFile(tmp_path / "pack.zip") as archive:
+def test_unpacked_release_is_known_by_its_list_of_hashes(played: Played, tmp_path: Path):
+    with zipfile.ZipFile(played.folder / "pack.zip") as archive:
         archive.extractall(tmp_path / "pack")
     words = ["run", str(tmp_path / "pack"), "--model", "scripted:helpful", "--out", str(tmp_path / "trial")]
     assert main(words) == 0
