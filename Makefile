@@ -11,7 +11,7 @@ BIN := $(CURDIR)/.venv/bin
 help:
 	@echo "make run     start the studio: database, broker, web server, worker (PORT=8000 HOST=127.0.0.1)"
 	@echo "make test    the tests (ARGS='tests/local -x' for some of them)"
-	@echo "make test-slow     tests of more than two seconds, and most stories in a browser"
+	@echo "make test-slow     tests of half a second of a processor or more, and most stories in a browser"
 	@echo "make test-long     tests of minutes: kills, every page, every service of models; more than an hour"
 	@echo "make test-machines  as root: both commands of the README in a bare Debian 13 (SUITE=trixie ARGS='tests/studio')"
 	@echo "make mutants       faults planted one at a time: which of them no test notices (N=100 SEED=1)"

@@ -178,6 +178,7 @@ def test_confusion_counts_each_pair_once(pairs):
     assert table.too_lenient + table.too_strict == sum(judge != people for judge, people in pairs)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(*[st.sampled_from(["yes", "no"])] * 2), min_size=1, max_size=20))
 def test_agreement_is_at_most_one(pairs):
     first, second = zip(*pairs, strict=True)

@@ -31,6 +31,7 @@ def judged_audit() -> tuple[AuditCampaign, list[User]]:
     return campaign, people
 
 
+@pytest.mark.slow
 def test_own_agreement_opens_with_the_results_and_the_pace_is_there_at_once():
     campaign, (_, _, ben) = judged_audit()
     before = own_record(ben)
@@ -44,6 +45,7 @@ def test_own_agreement_opens_with_the_results_and_the_pace_is_there_at_once():
     assert after.is_thin
 
 
+@pytest.mark.slow
 def test_planner_sees_everybody_by_name_but_nothing_of_what_they_still_judge_blind():
     campaign, people = judged_audit()
     planner = make_person(campaign.benchmark, "owner")
@@ -56,6 +58,7 @@ def test_planner_sees_everybody_by_name_but_nothing_of_what_they_still_judge_bli
     assert records_in(campaign.benchmark, judging) == []
 
 
+@pytest.mark.slow
 def test_control_items_are_on_the_own_page_once_the_audit_is_closed():
     campaign, (ana, ben) = audit_with_controls()
     open_results(campaign, ben)
@@ -88,6 +91,7 @@ def test_overlooked_evidence_is_shown_to_the_auditor_who_overlooked_it():
     assert oversights(ana) == []
 
 
+@pytest.mark.slow
 def test_people_page_says_what_figures_do_not_mean():
     campaign, _ = judged_audit()
     client = Client()

@@ -55,6 +55,7 @@ def test_fifty_people_at_once_judge_each_packet_exactly_three_times():
     assert not Seat.objects.filter(judged=False).exists()
 
 
+@pytest.mark.slow
 def test_work_is_spread_evenly_over_those_at_work():
     campaign, people = make_campaign(size=20, auditors=3)
     held = {person: next_packet(campaign, person) for person in people}

@@ -50,6 +50,7 @@ def test_names_are_redacted_as_words_longest_first():
     assert redact("GPT-5-mini, gpt-5, gpt-55, o1") == f"{REDACTED}, {REDACTED}, gpt-55, o1"
 
 
+@pytest.mark.slow
 @given(parts)
 def test_evidence_is_otherwise_verbatim(evidence):
     assert build_content("satisfaction", "x", Material(evidence)).parts == tuple(evidence)

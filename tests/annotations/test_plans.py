@@ -29,6 +29,7 @@ def client_of(user) -> Client:
     return client
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("days", "text"), [(9, "9 days left"), (1, "1 day left"), (0, "due today"), (-1, "overdue by 1 day"), (None, "")]
 )

@@ -65,6 +65,7 @@ def test_agreement_uses_packets_with_several_judgments():
     assert row.alpha.value == pytest.approx(4 / 9)
 
 
+@pytest.mark.slow
 def test_agreement_is_told_by_kind_of_question_and_never_pooled():
     """Two people always say yes of the one kind and nearly always no of the other: pooled, they seem to agree."""
     benchmark = make_benchmark()

@@ -71,6 +71,7 @@ def listed_adjudications(user):
     return [item.note for group in groups if group.key == "adjudications" for item in group.items]
 
 
+@pytest.mark.slow
 def test_disagreement_waits_on_the_home_and_in_the_inbox_of_who_may_adjudicate():
     campaign, (first, second) = make_campaign(size=2, overlap=2, auditors=2)
     manager, viewer = (make_person(campaign.benchmark, role) for role in ("release_manager", "viewer"))
@@ -88,6 +89,7 @@ def test_disagreement_waits_on_the_home_and_in_the_inbox_of_who_may_adjudicate()
     assert (notice.user, notice.actor, notice.address) == (manager, None, f"/audits/{campaign.pk}/adjudicate/")
 
 
+@pytest.mark.slow
 def test_adjudicator_goes_from_one_decision_to_the_next():
     campaign, (first, second) = make_campaign(size=3, overlap=2, auditors=2)
     for packet in campaign.packets.all():

@@ -51,6 +51,7 @@ def test_audit_needs_sign_in_and_membership():
     assert campaign.name not in page(stranger, "/audits/")
 
 
+@pytest.mark.slow
 def test_auditor_judges_all_questions_and_opens_the_results():
     campaign, (ana,) = make_campaign(size=2)
     client = signed_in(ana)
@@ -71,6 +72,7 @@ def test_auditor_judges_all_questions_and_opens_the_results():
     assert "9.5–90.5 %" in shown
 
 
+@pytest.mark.slow
 def test_sealed_decision_is_hidden_until_everything_is_judged():
     campaign, (ana, ben) = make_campaign(size=3, auditors=2, overlap=2)
     answer_all(campaign, ben, "no", "no", "no")
@@ -141,6 +143,7 @@ def test_auditor_who_opened_results_can_no_longer_judge():
     assert Judgment.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_members_see_results_but_only_planners_close():
     campaign, (ana,) = make_campaign(size=2)
     answer_all(campaign, ana, "no", "no")
@@ -159,6 +162,7 @@ def test_members_see_results_but_only_planners_close():
     assert campaign.state == "closed"
 
 
+@pytest.mark.slow
 def test_adjudicator_does_not_see_the_judges_decision():
     campaign, (ana, ben) = make_campaign(size=1, overlap=2, auditors=2)
     answer_all(campaign, ana, "yes")
@@ -192,6 +196,7 @@ def test_empty_list_explains_audits():
     assert "No audit yet" in page(signed_in(make_person(make_benchmark(), "owner")), "/audits/")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["auditor", "viewer"])
 def test_lists_have_a_constant_number_of_queries(role):
     def count(audits: int, size: int) -> tuple[int, int]:
@@ -214,6 +219,7 @@ def test_lists_have_a_constant_number_of_queries(role):
     assert count(1, 1) == count(3, 6)
 
 
+@pytest.mark.slow
 def test_nobody_judges_a_packet_by_address_that_is_complete_or_not_theirs():
     campaign, (ana, ben) = make_campaign(size=2, auditors=2)
     first, second = (f"/audits/{campaign.pk}/judge/{position}/" for position in (1, 2))
@@ -244,6 +250,7 @@ def test_skip_needs_a_reason_and_is_shown_beside_the_comment():
     assert [(row.in_short, row.comment) for row in Judgment.objects.all()] == [("skipped", "I know the agent.")]
 
 
+@pytest.mark.slow
 def test_results_page_shows_table_6_agreement_and_which_way_the_judge_errs():
     campaign, people = make_campaign(size=2, overlap=3, auditors=3)
     for person, answers in zip(people, (("no", "no"), ("no", "no"), ("yes", "no")), strict=True):
@@ -278,6 +285,7 @@ def test_next_packet_is_fetched_ahead_and_an_answer_takes_one_small_request():
     assert client.get(f"/audits/{campaign.pk}/judge/?after=x").status_code == 404
 
 
+@pytest.mark.slow
 def test_answer_given_beside_a_shown_packet_brings_the_one_after_that():
     campaign, (ana,) = make_campaign(size=3)
     client = signed_in(ana)
@@ -305,6 +313,7 @@ def test_page_fetched_ahead_counts_an_answer_stored_before_it_once():
     assert "<b>2</b> of 3" in ahead and "1 of 3 judged" in ahead
 
 
+@pytest.mark.slow
 def test_auditor_reopens_any_of_their_answers_until_the_audit_is_closed():
     campaign, (ana, ben) = make_campaign(size=3, auditors=2)
     first = campaign.packets.get(position=1)
@@ -371,6 +380,7 @@ def test_two_tabs_a_closed_audit_and_a_lost_lease_store_no_second_answer_and_kee
     assert list(Judgment.objects.values_list("packet__position", "answers__value")) == [(1, "yes")]
 
 
+@pytest.mark.slow
 def test_audit_without_answers_says_what_will_stand_there():
     campaign, _ = make_campaign()
     client = signed_in(make_person(campaign.benchmark, "owner"))

@@ -37,6 +37,7 @@ def test_what_most_people_cannot_judge_disagrees_with_nobody_and_has_its_own_rat
     assert figures["disagreement"]["all"]["n"] == 2
 
 
+@pytest.mark.slow
 def test_an_adjudicator_may_find_that_too_little_is_shown():
     campaign, people = make_campaign(size=1, overlap=2, auditors=2)
     packet = campaign.packets.get()

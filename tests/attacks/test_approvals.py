@@ -517,6 +517,7 @@ def operations() -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_every_operation_that_saves_what_is_run_is_among_the_ways_above() -> None:
     assert sorted(operations() ^ OPERATIONS.keys()) == []
     assert set(FileKind.__subclasses__()) == KINDS.keys()

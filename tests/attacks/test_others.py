@@ -158,6 +158,7 @@ def test_an_error_from_a_deep_manifest():
 DEEP = "[" * 100_000
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_an_error_from_a_deep_request(world: World):
     """Of every call of the API that reads one."""
@@ -233,6 +234,7 @@ def test_a_key_that_ends_the_document(key: str):
         assert is_identical(read(dump_yaml(document)), document)
 
 
+@pytest.mark.slow
 @given(documents)
 @settings(max_examples=150, deadline=None)
 def test_a_document_with_any_indicator_in_its_keys(document: dict[str, Any]):

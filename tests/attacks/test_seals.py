@@ -121,6 +121,7 @@ def text_of(user: User, path: str) -> str:
 # The judge's verdict from figures over all audits
 
 
+@pytest.mark.slow
 def test_the_verdict_from_the_disagreement_that_blocks_a_release(desk: Desk) -> None:
     pages = []
     for answer in ("yes", "no"):
@@ -141,6 +142,7 @@ def test_the_verdict_from_the_disagreement_that_blocks_a_release(desk: Desk) -> 
     assert "people have resolved 0 decisions" in text_of(desk.owner, f"/benchmarks/{desk.benchmark.slug}/releases/")
 
 
+@pytest.mark.slow
 def test_the_verdict_from_the_evidence_of_a_release_that_somebody_else_cut(desk: Desk) -> None:
     release = desk.release()
 
@@ -222,6 +224,7 @@ def test_sessions_of_a_pilot_that_took_the_session_over_as_examples(desk: Desk) 
     assert len(list_histories(GraderScript(), "", [task], desk.attacker)["Sessions"]) == 0
 
 
+@pytest.mark.slow
 def test_what_an_earlier_audit_found_of_the_same_sessions(desk: Desk) -> None:
     earlier = desk.open(name="earlier", auditors=[desk.colleague])
     desk.answer_all(audit=earlier, by=desk.colleague)
@@ -249,6 +252,7 @@ def test_the_results_of_a_finished_audit_while_another_asks_the_same(desk: Desk)
     assert client_of(desk.attacker).get(f"/api/audits/{desk.audit.pk}/results/").status_code == 200
 
 
+@pytest.mark.slow
 def test_audits_of_the_same_sessions_are_finished_one_by_one_and_open_together(desk: Desk) -> None:
     other = desk.open(name="other")
     client = client_of(desk.attacker)

@@ -352,7 +352,6 @@ def test_a_version_of_a_task_in_review_shows_everybody_there_that_it_is_a_draft_
     expect(theirs.locator("[data-workflow=pill]")).to_contain_text("draft", timeout=HEARTBEAT)
 
 
-@pytest.mark.everyday
 def test_second_editor_of_a_field_can_keep_their_version_and_the_first_sees_it(task, visit):
     mine, theirs = edit_same_field(task, visit)
     choice = mine.locator("[data-conflict]")

@@ -19,7 +19,6 @@ def task(radio, monkeypatch) -> Task:
     return radio["02_briefing"]
 
 
-@pytest.mark.everyday
 def test_brief_item_is_opened_linked_and_moved(task, visit):
     before = load_task(task)
     page = visit("author").go(task.get_absolute_url())

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.builders import a_finished_pilot
 
 
-@pytest.mark.everyday
 def test_chart_is_drawn_links_to_its_sessions_and_can_be_saved(sample, visit):
     a_finished_pilot(sample, "radio_03_running_order")
     visitor = visit("author")

@@ -213,7 +213,6 @@ def test_parts_of_a_page_that_scripts_have_styled_are_exchanged_within_the_secur
     expect(page.locator("#facts")).not_to_have_class(re.compile("htmx"))  # it has settled
 
 
-@pytest.mark.everyday
 def test_script_is_written_and_run_without_browser_scripts(radio, visit):
     page = visit("author", java_script_enabled=False).go(radio["02_briefing"].get_absolute_url())
     page.get_by_role("link", name="New grader script").click()

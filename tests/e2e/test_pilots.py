@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from evaluation.models import Pilot
 from tests.e2e.builders import a_finished_pilot, work
 
 
-@pytest.mark.everyday
 def test_started_pilot_updates_its_page(sample, visit):
     page = visit("author").go("/b/sample/p/radio_producer/")
     page.get_by_role("link", name="Pilot…").click()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser
 
 from evaluation.runner.command import main
@@ -13,7 +12,6 @@ from tests.e2e.accessibility import violations
 PACK = Path(__file__).parents[2] / "fixtures" / "sample"
 
 
-@pytest.mark.everyday
 def test_site_asks_no_other_server_fits_a_phone_and_is_accessible(browser: Browser, tmp_path: Path):
     words = ["run", str(PACK), "--persona", "radio_producer", "--model", "scripted:helpful"]
     assert main([*words, "--out", str(tmp_path / "results")]) == 0

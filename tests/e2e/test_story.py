@@ -40,7 +40,6 @@ def follow(page: Page, name: str | re.Pattern[str]) -> None:
     page.get_by_role("link", name=name).first.click()
 
 
-@pytest.mark.everyday
 def test_from_the_first_task_to_a_released_pack(people, visit):
     owner = visit(people["owner"]).go("/")
     follow(owner, "Create a benchmark")

@@ -68,6 +68,7 @@ def test_invalid_choice_names_its_field(client: Client, changes: dict[str, objec
     assert not Pilot.objects.exists()
 
 
+@pytest.mark.slow
 def test_api_enforces_roles(client: Client):
     pilot = pilot_row()
     session = finish(pilot)
@@ -122,6 +123,7 @@ def test_sessions_are_listed_by_pilot(client: Client):
     assert Session.objects.count() == 3
 
 
+@pytest.mark.slow
 def test_blocked_release_is_cut_with_a_reason_and_downloaded(client: Client):
     benchmark = benchmark_of(task("a", checklist=(rubric("x"),)))
     client.force_login(person(benchmark, "release_manager"))

@@ -31,6 +31,7 @@ def parts(request) -> dict[str, str]:
     return {n: json.dumps(value, sort_keys=True) for n, value in request.items() if not n.startswith("stream")}
 
 
+@pytest.mark.slow
 def test_requests_and_answers_are_stored_as_they_were_and_states_hold_no_conversation(
     stub: StubModel, monkeypatch: pytest.MonkeyPatch
 ):

@@ -57,6 +57,7 @@ def test_requests_and_answers_come_back_to_the_byte(steps):
     assert json.dumps(read) == json.dumps([[request, answer] for _, request, answer in steps])
 
 
+@pytest.mark.slow
 @given(MESSAGES, MESSAGES)
 def test_conversation_as_a_reference_comes_back_to_the_byte(messages, more):
     _, chain = Chain().pack("agent", {"messages": messages}, {})
@@ -66,6 +67,7 @@ def test_conversation_as_a_reference_comes_back_to_the_byte(messages, more):
     assert json.dumps(chain.restore("agent", short)) == json.dumps([*messages, *more])
 
 
+@pytest.mark.slow
 def test_long_conversation_takes_little_more_than_what_is_new():
     messages: list[dict[str, Any]] = [{"role": "system", "content": "Read the files."}]
     chain, stored, said = Chain(), 0, 0

@@ -29,6 +29,7 @@ def many_pilots(benchmark: Benchmark, first: int, count: int) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/pilots/", "/benchmarks/{slug}/pilots/", "/api/pilots/"])
 def test_queries_of_the_pilot_list_do_not_grow(client: Client, path: str):
     pilot = pilot_row()
@@ -41,6 +42,7 @@ def test_queries_of_the_pilot_list_do_not_grow(client: Client, path: str):
     assert queries(client, path) == baseline
 
 
+@pytest.mark.slow
 def test_queries_of_a_pilot_page_do_not_grow(client: Client):
     small = pilot_row()
     big = pilot_row(benchmark_of(*(task(f"t{n}") for n in range(30)), into=None), runs=3)
@@ -51,6 +53,7 @@ def test_queries_of_a_pilot_page_do_not_grow(client: Client):
     assert queries(client, f"/pilots/{big.pk}/") == queries(client, f"/pilots/{small.pk}/")
 
 
+@pytest.mark.slow
 def test_queries_of_a_session_page_do_not_grow(client: Client):
     def make_session(turns: int) -> Session:
         spec = task("a", checklist=(rubric("x"), rubric("y")), files_read=("note.md",))

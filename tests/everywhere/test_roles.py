@@ -456,6 +456,7 @@ def without_templates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SchemaGenerator, "get_schema", lambda self, request=None, public=False: {"paths": {}})
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)  # two thousand requests, on a machine that may be busy
 @pytest.mark.usefixtures("without_templates")
 def test_every_role_is_allowed_exactly_what_its_rule_says(world: World):

@@ -47,6 +47,7 @@ def data(tmp_path: Path) -> Iterator[Path]:
     wait_until_all_ended(folder)
 
 
+@pytest.mark.slow
 def test_concurrent_processes_share_one_server_that_stops_after_the_last(data: Path):
     users = [start(["-c", USER], data) for _ in range(3)]
 
@@ -62,6 +63,7 @@ def test_concurrent_processes_share_one_server_that_stops_after_the_last(data: P
     assert alive
 
 
+@pytest.mark.slow
 def test_crashed_server_restarts_with_its_data(data: Path):
     finish(sql("create table stored as select 42 as value"), data)
     user = start(["-c", USER], data)
@@ -136,6 +138,7 @@ def test_next_user_restarts_a_server_whose_keeper_was_killed(data: Path):
     assert after != before
 
 
+@pytest.mark.slow
 def test_database_role_is_no_superuser_and_servers_do_not_run_as_root(data: Path):
     user = start(["-c", USER], data)
     assert user.stdout

@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from studio.local import stack
 from studio.web.gunicorn import when_ready
 
@@ -81,10 +83,12 @@ def pool_of(*argv: str) -> dict[str, int]:
     return dict(json.loads(told.stdout))
 
 
+@pytest.mark.slow
 def test_a_bare_worker_has_few_connections_to_the_database():
     assert pool_of("celery", "-A", "studio.celery", "worker")["max_size"] == 12
 
 
+@pytest.mark.slow
 def test_people_wait_for_the_database_less_long_than_workers():
     assert pool_of("gunicorn")["timeout"] == 10
     assert pool_of("celery", "-A", "studio.celery", "worker")["timeout"] == 60

@@ -113,6 +113,7 @@ def test_roles_decide_who_saves_and_who_approves(desk):
     assert approved.json()["state"] == "approved"
 
 
+@pytest.mark.slow
 def test_import_can_be_tried_before_it_is_carried_out(desk):
     client, url = client_of(desk.author), f"{desk.base}imports/"
 

@@ -27,6 +27,7 @@ LONG = 20
 """Seconds after which a wait means that the test is wrong."""
 
 
+@pytest.mark.slow
 def test_locks_leave_foreign_key_checks_of_other_transactions_alone() -> None:
     strong = []
     for app in ("studio", "annotations", "evaluation"):
@@ -43,6 +44,7 @@ def test_locks_leave_foreign_key_checks_of_other_transactions_alone() -> None:
     assert strong == []
 
 
+@pytest.mark.slow
 def test_transactions_that_lock_rows_are_repeated_after_a_deadlock() -> None:
     never_repeated = []
     for app in ("studio", "annotations", "evaluation"):

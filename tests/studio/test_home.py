@@ -65,6 +65,7 @@ def test_task_is_on_the_to_do_list_of_whoever_has_to_act(project):
     assert waiting(UserFactory()) == []
 
 
+@pytest.mark.slow
 def test_home_names_whom_one_waits_for_and_since_when(project, monkeypatch):
     benchmark, author, persona = project
     reviewer = member(benchmark, Role.REVIEWER)
@@ -94,6 +95,7 @@ def test_home_says_where_nobody_can_review_what_one_submitted(project):
     assert [item.note for item in waiting_on_others(author).items] == ["nobody can review it yet"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 30])
 def test_waiting_on_others_costs_the_same_queries_for_one_and_for_many(project, number, django_assert_num_queries):
     _, author, persona = project
@@ -106,6 +108,7 @@ def test_waiting_on_others_costs_the_same_queries_for_one_and_for_many(project, 
     assert group.count == number
 
 
+@pytest.mark.slow
 def test_long_to_do_lists_are_cut_with_a_link_to_all(project):
     _, author, persona = project
     for number in range(8):
@@ -166,6 +169,7 @@ def test_activity_names_with_each_person_only_what_they_did(project):
     assert f"<b>{other}</b> requested changes;" in home(reader)
 
 
+@pytest.mark.slow
 def test_second_visit_shows_activity_since_the_first(project):
     benchmark, author, persona = project
     reader = member(benchmark, Role.REVIEWER)
@@ -179,6 +183,7 @@ def test_second_visit_shows_activity_since_the_first(project):
     assert "Rye bread" in home(reader).partition('id="activity"')[2].partition("Progress")[0]
 
 
+@pytest.mark.slow
 def test_grid_shows_the_state_of_every_task(project):
     benchmark, author, persona = project
     reviewer = member(benchmark, Role.REVIEWER)
@@ -241,6 +246,7 @@ def test_number_of_queries_of_grids_is_constant(project, django_assert_num_queri
     assert (len(progress.rows), progress.more, progress.tasks) == (20, 6, 500)
 
 
+@pytest.mark.slow
 def test_new_author_sees_how_to_write_a_first_task(project):
     benchmark, _, persona = project
     newcomer, viewer = member(benchmark, Role.AUTHOR), member(benchmark, Role.VIEWER)

@@ -79,6 +79,7 @@ def own_pages():
     return {name: reverse(f"studio:{name}") for name in names}
 
 
+@pytest.mark.slow
 def test_every_page_is_visible_to_members_only(project):
     benchmark, owner, persona = project
     viewer = signed_in(member(benchmark, Role.VIEWER))
@@ -97,6 +98,7 @@ def test_every_page_is_visible_to_members_only(project):
         assert stranger.get(url).status_code == 200, name
 
 
+@pytest.mark.slow
 def test_pages_have_no_inline_script_or_style_and_a_strict_policy(project):
     benchmark, owner, persona = project
     client = signed_in(owner)
@@ -141,6 +143,7 @@ def many(benchmark, persona, owner, start, number):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -177,6 +180,7 @@ def test_empty_studio_explains_the_first_step():
     assert "Create a benchmark" in html
 
 
+@pytest.mark.slow
 def test_home_shows_what_waits_for_me(project):
     benchmark, _, persona = project
     author, reviewer = member(benchmark, Role.AUTHOR), member(benchmark, Role.REVIEWER)
@@ -222,6 +226,7 @@ def test_only_owners_add_change_and_remove_members(project):
     assert "only owner" in last.content.decode()
 
 
+@pytest.mark.slow
 def test_tasks_are_moved_by_buttons_and_a_broken_dependency_is_explained(project):
     benchmark, owner, persona = project
     rolls = a_task(persona, "rolls", by=owner)
@@ -261,6 +266,7 @@ def test_error_pages_say_what_happened_and_what_to_do(project, monkeypatch):
     assert (refused.status_code, "you need to be an owner or author" in refused.content.decode()) == (403, True)
 
 
+@pytest.mark.slow
 def test_nul_and_malformed_input_do_not_cause_server_errors(project):
     benchmark, owner, persona = project
     client = signed_in(owner)

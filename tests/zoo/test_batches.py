@@ -98,6 +98,7 @@ def answered_by_hand(pilot: Pilot, openai: Zoo, *bodies: dict[str, Any]) -> Judg
     return judging_round
 
 
+@pytest.mark.slow
 def test_an_answer_of_a_batch_that_failed_or_cannot_be_read_is_asked_for_by_itself(pilot: Pilot, openai: Zoo):
     failed = {"choices": [{"message": {"role": "assistant", "content": "The"}, "finish_reason": "error"}]}
     judging_round = answered_by_hand(pilot, openai, failed, {"choices": []})
@@ -106,6 +107,7 @@ def test_an_answer_of_a_batch_that_failed_or_cannot_be_read_is_asked_for_by_itse
     assert set(judging_round.judgings.values_list("state", flat=True)) == {"finished"}
 
 
+@pytest.mark.slow
 def test_more_questions_than_a_batch_takes_are_sent_in_several(
     pilot: Pilot, openai: Zoo, monkeypatch: pytest.MonkeyPatch
 ):
@@ -155,6 +157,7 @@ def test_batches_decide_what_single_questions_would_at_half_the_price(pilot: Pil
     assert not BatchedQuestion.objects.filter(unanswered=False).exists()
 
 
+@pytest.mark.slow
 def test_a_parameter_that_a_batch_refuses_is_left_out_of_the_next_one(pilot: Pilot, openai: Zoo):
     work(start(pilot, openai))
 
@@ -164,6 +167,7 @@ def test_a_parameter_that_a_batch_refuses_is_left_out_of_the_next_one(pilot: Pil
     assert {entry.seat for entry in openai.service.log} == {SEAT}
 
 
+@pytest.mark.slow
 def test_what_is_not_answered_in_time_is_asked_by_itself(pilot: Pilot, openai: Zoo):
     openai.desk.expires = 1
     judging_round = start(pilot, openai, params={"temperature": None})
@@ -177,6 +181,7 @@ def test_what_is_not_answered_in_time_is_asked_by_itself(pilot: Pilot, openai: Z
     assert abs(paid - sum(full, Decimal(0))) < MILLIONTH * len(full)
 
 
+@pytest.mark.slow
 def test_a_batch_whose_maker_died_before_it_was_told_is_found_and_not_sent_again(pilot: Pilot, openai: Zoo):
     openai.desk.loses_answer = True
     judging_round = start(pilot, openai, params={"temperature": None})
@@ -197,6 +202,7 @@ def test_a_batch_whose_maker_died_before_it_was_told_is_found_and_not_sent_again
     assert batch.service_id == "batch-0"
 
 
+@pytest.mark.slow
 def test_a_worker_that_died_while_it_took_answers_leaves_the_rest_to_the_next(
     pilot: Pilot, openai: Zoo, monkeypatch: pytest.MonkeyPatch
 ):
@@ -237,6 +243,7 @@ def test_a_judging_that_waits_when_its_worker_dies_gets_into_a_batch_by_the_swee
     assert JudgingBatch.objects.get().questions.count() == BatchedQuestion.objects.count() > 0
 
 
+@pytest.mark.slow
 def test_a_batch_that_is_refused_stops_its_judgings_with_the_reason_and_another_can_be_sent(pilot: Pilot, openai: Zoo):
     openai.desk.refuses = "Enqueued token limit reached for gpt-5.4."
     judging_round = start(pilot, openai)
@@ -259,6 +266,7 @@ def test_batches_are_offered_only_where_a_service_has_them(pilot: Pilot):
         plan_rejudging(pilot, RejudgingOptions(judge=judge.name, batched=True))
 
 
+@pytest.mark.slow
 def test_the_page_says_how_far_a_batch_is_and_the_form_what_half_costs(pilot: Pilot, openai: Zoo, client: Client):
     client.force_login(member(pilot.benchmark, Role.OWNER))
     openai.desk.at_once = False

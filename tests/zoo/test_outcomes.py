@@ -70,6 +70,7 @@ def test_how_the_agents_model_answered_is_its_answer_and_no_failure_of_the_endpo
     assert (first.reply, first.note) == (reply, note)
 
 
+@pytest.mark.slow
 def test_a_call_whose_arguments_were_cut_is_not_made_and_the_turn_goes_on():
     play(service_of("plain", "cut_arguments"))
 
@@ -79,6 +80,7 @@ def test_a_call_whose_arguments_were_cut_is_not_made_and_the_turn_goes_on():
     assert ModelCall.objects.order_by("pk")[0].invalid_calls == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "fault"),
     [("openrouter", "error_in_200"), ("groq", "tool_use_failed"), ("plain", "busy"), ("plain", "html")],

@@ -483,6 +483,7 @@ def test_responses_take_a_temperature_only_without_effort_and_know_no_fields_of_
     assert [item["type"] for item in answer["output"]] == ["function_call", "function_call"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RESPONSES)
 def test_the_clients_own_helper_reads_the_stream_of_responses(play: Callable[[str], Zoo], name: str):
     zoo = play(name)

@@ -52,6 +52,7 @@ def settings_of_tests(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY_VARIABLE, KEY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_two_sessions_end_thoughts_stay_private_and_every_token_is_paid_once(name: str):
     with playing(SERVICES[name]()) as zoo:

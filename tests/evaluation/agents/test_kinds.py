@@ -71,6 +71,7 @@ def test_a_no_op_asks_no_model_and_answers_each_turn(stub: StubModel):
     assert set(session.turns.values_list("reply", flat=True)) == {"Nothing done."}
 
 
+@pytest.mark.slow
 def test_an_over_asker_is_offered_no_tools(stub: StubModel):
     pilot = run(stub, "over-asker")
 
@@ -98,6 +99,7 @@ def test_an_endpoint_is_sent_only_what_is_new_and_which_conversation_it_belongs_
     assert bodies[0]["tools"]
 
 
+@pytest.mark.slow
 def test_a_program_in_the_sandbox_is_piloted_with_its_tools(stub: StubModel):
     if words := why_unavailable():
         pytest.skip(words)
@@ -119,6 +121,7 @@ else:
     assert list(session.turns.order_by("number").first().snapshot.manifest) == ["note.md"]
 
 
+@pytest.mark.slow
 def test_the_oracle_alone_is_told_the_reference_workflow(stub: StubModel):
     told = run(stub, "oracle", workflow="Name the harbour fee of 30 crowns.")
     assert "30 crowns" in asked_of_agent(told)[0]["messages"][0]["content"]

@@ -125,6 +125,7 @@ def test_an_agent_with_its_own_memory_does_nothing_between_sessions(stub: StubMo
     assert (agent.close(), len(stub.bodies)) == ((), 1)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.usefixtures("stub_key")
 def test_the_next_session_finds_what_was_consolidated_and_the_last_one_costs_nothing(stub: StubModel, client: Client):

@@ -390,6 +390,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, tool_calls=st.integers(1, 6), model_calls=st.integers(1, 6), loop=st.integers(1, 2))
 def test_conversation_stays_valid_whatever_the_model_does(

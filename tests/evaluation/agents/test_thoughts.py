@@ -88,6 +88,7 @@ class Thinker:
         return message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     "kind", [*(name for name in KINDS if name != "nanobot"), pytest.param("nanobot", marks=pytest.mark.minutes)]

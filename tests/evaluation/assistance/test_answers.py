@@ -305,6 +305,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(kind=st.sampled_from(KINDS), answer=json_values)
 def test_any_json_is_read_or_rejected(kind, answer):
     try:

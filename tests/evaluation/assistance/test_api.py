@@ -42,6 +42,7 @@ def ready_proposal(authoring, api, **more: object) -> dict:
     return api.get(url(authoring, response.json()["id"])).json()
 
 
+@pytest.mark.slow
 def test_split_is_requested_read_edited_and_accepted(authoring, api):
     authoring.model_answers(split_into(*PARTS))
     created = api.post(url(authoring), {"kind": "split", "field": "checklist", "item": I1}, format="json").json()
@@ -60,6 +61,7 @@ def test_split_is_requested_read_edited_and_accepted(authoring, api):
     assert authoring.fresh.revisions.first().note.startswith("A split of item 1, proposed by clever")
 
 
+@pytest.mark.slow
 def test_rows_are_decided_one_by_one_and_only_once(authoring, api):
     usual = {"scope": "session_local", "from": "question", "ref": "", "quote": "", "why": ""}
     authoring.model_answers(json.dumps({"intents": [usual | {"content": f"Need {n}."} for n in range(2)]}))
@@ -77,6 +79,7 @@ def test_rows_are_decided_one_by_one_and_only_once(authoring, api):
     assert len(authoring.spec.intents) == 3
 
 
+@pytest.mark.slow
 def test_changed_text_is_reported_and_overwritten_only_on_request(authoring, api):
     authoring.model_answers(split_into(*PARTS))
     ready = ready_proposal(authoring, api)
@@ -94,6 +97,7 @@ def test_changed_text_is_reported_and_overwritten_only_on_request(authoring, api
     assert authoring.spec.checklist[0].criterion == PARTS[0]
 
 
+@pytest.mark.slow
 def test_list_is_newest_first_filtered_by_state_with_constant_queries(authoring, api):
     authoring.model_answers(split_into(*PARTS))
     first = ready_proposal(authoring, api)

@@ -234,6 +234,7 @@ def elsewhere() -> Persona:
     return Persona.objects.get(benchmark=benchmark_of(a_spec()))
 
 
+@pytest.mark.slow
 def test_rows_of_other_benchmarks_have_no_origin_here_unless_copied(authoring):
     authoring.model_answers(split_into(*PARTS))
     accept_proposal(authoring.request().pk, by=authoring.author)
@@ -248,6 +249,7 @@ def test_rows_of_other_benchmarks_have_no_origin_here_unless_copied(authoring):
     assert [len(load_origins(task)) for task in (copy, of_copy, guessed)] == [2, 2, 0]
 
 
+@pytest.mark.slow
 def test_a_scripted_models_text_is_found_in_a_copy_that_no_pilot_ran(scripted_authoring):
     authoring = scripted_authoring()
     accept_proposal(authoring.request().pk, by=authoring.author)
@@ -282,6 +284,7 @@ def test_an_accepted_rule_leaves_the_criterion_its_authors_own(authoring):
     assert load_origins(authoring.task) == {}
 
 
+@pytest.mark.slow
 def test_a_release_tells_which_texts_are_still_a_models(authoring):
     authoring.model_answers(split_into(*PARTS))
     accept_proposal(authoring.request().pk, by=authoring.author)

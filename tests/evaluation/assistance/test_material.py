@@ -45,6 +45,7 @@ def prompt_of(spec: TaskSpec, *earlier: TaskSpec, kind: str = "intents", **perso
 
 @pytest.mark.django_db
 class TestMaterial:
+    @pytest.mark.slow
     def test_word_and_pdf_files_are_shown_as_the_text_an_agent_reads(self):
         spec = a_spec(
             assets=(stored("rules.docx", a_docx("No rye on Sundays.")), stored("ovens.pdf", a_pdf("Oven two is cold.")))

@@ -186,6 +186,7 @@ def test_unusable_answer_leaves_the_verdict_of_the_text_rule(authoring, save, an
     assert not SecondOpinion.objects.exists() and not due_requests().exists()
 
 
+@pytest.mark.slow
 def test_one_unusable_answer_does_not_take_the_others_with_it_and_is_asked_for_again(authoring, save):
     good = says("none", 1)
     authoring.stub.opinion = lambda body: good(body) if kind_of(body) == "atomic" else "?"
@@ -236,6 +237,7 @@ def test_message_that_came_twice_asks_once(authoring, save):
     assert authoring.stub.asked["opinion"] == 2
 
 
+@pytest.mark.slow
 def test_editor_says_what_became_of_it(authoring, save, client: Client):
     client.force_login(authoring.author)
     authoring.stub.opinion = says()

@@ -37,6 +37,7 @@ def task_form(client: Client, authoring, **fields: str) -> dict[str, list[str]]:
     return form_of(html, "task").data(**fields)
 
 
+@pytest.mark.slow
 def test_split_is_requested_next_to_its_finding_and_accepted(authoring, page):
     authoring.model_answers(split_into(*PARTS))
     html = page.get(authoring.task.get_absolute_url()).content.decode()
@@ -66,6 +67,7 @@ def test_split_is_requested_next_to_its_finding_and_accepted(authoring, page):
     assert "A split of item 1, proposed by clever, edited before accepting" in html
 
 
+@pytest.mark.slow
 def test_an_edited_row_keeps_its_edit_when_another_is_dismissed(authoring, page):
     texts = [{"id": f"intents.{n}", "text": f"Text {n}."} for n in (1, 2)]
     authoring.model_answers(json.dumps({"texts": texts}))
@@ -77,6 +79,7 @@ def test_an_edited_row_keeps_its_edit_when_another_is_dismissed(authoring, page)
     assert ">\nMy own words.</textarea>" in html
 
 
+@pytest.mark.slow
 def test_unsaved_text_is_in_the_request_and_preserved(authoring, page):
     authoring.model_answers(split_into(*PARTS))
 
@@ -92,6 +95,7 @@ def test_unsaved_text_is_in_the_request_and_preserved(authoring, page):
     assert not any(name.startswith("assist.") for name in Autosave.objects.get().form_data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("htmx", [HTMX, {}], ids=["htmx", "plain"])
 def test_approved_task_stays_approved_unless_text_was_edited(authoring, page, htmx):
     authoring.model_answers(split_into(*PARTS))
@@ -120,6 +124,7 @@ def test_accepting_for_an_approved_task_warns_that_it_is_a_draft_again(authoring
     )
 
 
+@pytest.mark.slow
 def test_failed_request_announces_the_version_it_saved(authoring, page):
     authoring.assistant.endpoint = None
     authoring.assistant.save()
@@ -156,6 +161,7 @@ def test_failed_request_is_shown_and_can_be_repeated(authoring, page):
     assert row.state == "dismissed"
 
 
+@pytest.mark.slow
 def test_changed_text_is_shown_next_to_the_proposal(authoring, page):
     authoring.model_answers(split_into(*PARTS))
     row = authoring.request()
@@ -222,6 +228,7 @@ def test_malformed_request_is_rejected(authoring, page, sent):
     assert not Proposal.objects.exists()
 
 
+@pytest.mark.slow
 def test_only_owners_see_that_assistance_is_off(authoring, page):
     authoring.assistant.endpoint = None
     authoring.assistant.save()
@@ -249,6 +256,7 @@ def test_owner_chooses_the_model_and_budget(authoring, client):
     assert AssistantModel.objects.get().endpoint is None
 
 
+@pytest.mark.slow
 def test_number_of_queries_does_not_depend_on_rows(authoring, page):
     def queries() -> int:
         with CaptureQueriesContext(
@@ -274,6 +282,7 @@ def test_number_of_queries_does_not_depend_on_rows(authoring, page):
     assert queries() <= few
 
 
+@pytest.mark.slow
 def test_scope_and_source_of_a_proposed_intent_are_chosen_on_the_page(authoring, page):
     found = {"content": "Salt is weighed.", "scope": "session_local", "from": "question", "ref": "", "quote": ""}
     authoring.model_answers(json.dumps({"intents": [found | {"why": ""}]}))

@@ -45,6 +45,7 @@ def desk() -> Desk:
     return Desk()
 
 
+@pytest.mark.slow
 def test_audit_is_opened_judged_adjudicated_and_read(desk: Desk):
     assert desk.opened.status_code == 201
     assert {key: desk.opened.json()[key] for key in ("unit", "people", "seed", "state")} == {

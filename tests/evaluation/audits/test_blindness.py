@@ -98,6 +98,7 @@ def client_of(user: User) -> Client:
     return client
 
 
+@pytest.mark.slow
 def test_every_page_of_the_pilot_is_closed_to_its_auditor(desk: Desk) -> None:
     client = client_of(desk.auditor)
 

@@ -40,6 +40,7 @@ def run(command, *arguments):
     return 0, json.loads(out.getvalue())
 
 
+@pytest.mark.slow
 def test_audit_of_two_pilots_is_opened_and_reported():
     first = judged_pilot()
     second = judged_pilot(first.benchmark)
@@ -100,6 +101,7 @@ def test_unknown_pilot_and_campaign_are_usage_errors():
     assert run("audit_report", "--campaign", "0")[0] == 2
 
 
+@pytest.mark.slow
 def test_writers_and_approvers_of_a_task_do_not_audit_it():
     pilot = judged_pilot()
     revision = pilot.runs.get().sessions.first().revision
@@ -119,6 +121,7 @@ def test_writers_and_approvers_of_a_task_do_not_audit_it():
     assert Judgment.objects.count() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_chromium() is None, reason="needs Chromium")
 def test_report_is_written_as_a_pdf(tmp_path):
     pilot = judged_pilot()

@@ -47,6 +47,7 @@ def figures_of(campaign: AuditCampaign) -> dict[str, object]:
     return {name: value for name, value in campaign_figures(campaign).items() if name != "history"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answers", "proc", "comp"),
     [
@@ -81,6 +82,7 @@ def test_peoples_answers_score_and_the_judges_again(answers: dict[str, str], pro
     assert ["The judge misread it." in summaries[0], "On second thoughts." in summaries[1]] == [True, True]
 
 
+@pytest.mark.slow
 def test_single_decisions_are_corrected_too():
     pilot = pilot_with_intent_verdicts()
     ana = make_person(pilot.benchmark, "auditor")
@@ -96,6 +98,7 @@ def test_single_decisions_are_corrected_too():
     assert read_scores(Pilot.objects.get(pk=pilot.pk))["strict"]["proc"] == 0.0
 
 
+@pytest.mark.slow
 def test_corrections_need_a_closed_audit_a_reason_and_a_difference():
     pilot = pilot_with_intent_verdicts()
     owner = make_person(pilot.benchmark, "owner")
@@ -115,6 +118,7 @@ def test_corrections_need_a_closed_audit_a_reason_and_a_difference():
         correct_by_audit(campaign, by=owner, reason="Because.")
 
 
+@pytest.mark.slow
 def test_what_people_decided_and_no_verdict_can_say_is_named_with_the_reason():
     pilot = pilot_with_intent_verdicts()
     owner = make_person(pilot.benchmark, "owner")
@@ -138,6 +142,7 @@ def plain(row):
     return {field.attname: getattr(row, field.attname) for field in row._meta.fields if field.attname != "id"}
 
 
+@pytest.mark.slow
 def test_planner_corrects_by_the_page_and_the_api_and_auditors_cannot():
     pilot = pilot_with_intent_verdicts()
     owner, auditor = make_person(pilot.benchmark, "owner"), make_person(pilot.benchmark, "auditor")

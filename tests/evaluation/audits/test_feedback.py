@@ -47,6 +47,7 @@ class Dispute:
         return adjudicate(self.packet, by=by or self.owner, answers={key: "no"}, reason="Signed by whom?", **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["session", "decision"])
 def test_ambiguous_criterion_becomes_a_comment_on_that_item(unit: str):
     dispute = Dispute(unit)
@@ -59,6 +60,7 @@ def test_ambiguous_criterion_becomes_a_comment_on_that_item(unit: str):
     assert comment.text == "In an audit, people read this in different ways. Signed by whom?"
 
 
+@pytest.mark.slow
 def test_cause_may_be_about_one_of_a_sessions_open_questions():
     dispute = Dispute()
     packet = dispute.packet
@@ -76,6 +78,7 @@ def test_cause_may_be_about_one_of_a_sessions_open_questions():
     assert {"intent-1", "item-2"} & {case.key for case in regression_cases(packet.campaign.benchmark)} == {"intent-1"}
 
 
+@pytest.mark.slow
 def test_task_goes_back_to_its_author_if_the_adjudicator_wishes():
     dispute = Dispute()
     Task.objects.filter(pk=dispute.task.pk).update(state=TaskState.IN_REVIEW)

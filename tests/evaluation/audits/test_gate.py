@@ -50,6 +50,7 @@ def test_judge_that_people_audited_may_score():
     assert uncompared_judges(pilot.benchmark, [pilot]) == []
 
 
+@pytest.mark.slow
 def test_new_prompt_version_must_judge_audited_sessions_before_it_scores_a_release():
     audited = judged_pilot()
     audit(audited)
@@ -74,6 +75,7 @@ def test_new_prompt_version_must_judge_audited_sessions_before_it_scores_a_relea
     assert uncompared_judges(audited.benchmark, [audited, later]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "name"),
     [

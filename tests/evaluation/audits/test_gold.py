@@ -30,6 +30,7 @@ def two_pilots() -> tuple[Pilot, Pilot]:
     return first, judged_pilot(first.benchmark)
 
 
+@pytest.mark.slow
 def test_planner_types_known_answers_in_the_browser_and_the_next_audit_asks_them():
     earlier, pilot = two_pilots()
     planner = make_person(pilot.benchmark, "owner", "auditor")
@@ -72,6 +73,7 @@ def test_nobody_is_asked_what_they_typed():
         open_audit(pilot, by=None, unit="session", gold=30, overlap=2)
 
 
+@pytest.mark.slow
 def test_single_decision_is_drawn_and_typed_once():
     pilot, _ = two_pilots()
     planner = make_person(pilot.benchmark, "owner")
@@ -85,6 +87,7 @@ def test_single_decision_is_drawn_and_typed_once():
         type_answers(items[1], {"decision": "unsure"}, by=planner)
 
 
+@pytest.mark.slow
 def test_items_are_closed_to_planners_who_judge_their_pilot_blind_and_to_others():
     pilot, _ = two_pilots()
     planner = make_person(pilot.benchmark, "owner", "auditor")
@@ -111,6 +114,7 @@ def test_item_is_removed_by_its_page_and_audits_keep_it():
     assert campaign.packets.get(control="gold").known == {"item-1": "yes"}
 
 
+@pytest.mark.slow
 def test_known_answers_are_drawn_typed_listed_and_removed_by_the_api():
     earlier, pilot = two_pilots()
     owner, ana = make_person(pilot.benchmark, "owner"), make_person(pilot.benchmark, "auditor")

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.django_db
 benchmark, outputs = test_outputs.benchmark, test_outputs.outputs
 
 
+@pytest.mark.slow
 def test_imported_verdicts_on_statuses_and_items_are_audited_and_reported(benchmark: Benchmark, outputs: Path):
     (pilot,) = import_outputs(benchmark, outputs, by=None, judge="gpt-4.1")
     person = make_person(benchmark, "auditor")

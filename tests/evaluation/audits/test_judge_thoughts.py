@@ -19,6 +19,7 @@ MARK = "walrus thought of the judge"
 NO = {"status": "provided", "checklist": "no"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["decision", "session"])
 def test_judges_thought_is_shown_to_adjudicators_after_the_judgment_and_to_nobody_else(
     stub: StubModel, client: Client, monkeypatch: pytest.MonkeyPatch, unit: str

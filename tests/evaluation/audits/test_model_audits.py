@@ -101,6 +101,7 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
         yield Desk(scoring, other)
 
 
+@pytest.mark.slow
 def test_model_has_its_own_row_of_table_6_and_people_theirs(desk: Desk):
     sealed = judged(desk.audit.packets.get())
     assert sealed == {"intent-1": "completed", "item-1": "yes", "item-2": "no"}
@@ -124,6 +125,7 @@ def test_model_has_its_own_row_of_table_6_and_people_theirs(desk: Desk):
     assert set(started.judgings.values_list("purpose", "scoring")) == {("audit", ""), ("audit", "strict")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("yes", "status"),
     [({"satisfaction", "follow_up"}, "completed"), ({"follow_up", "checklist"}, "inferred"), (set(), "provided")],
@@ -150,6 +152,7 @@ class SilentOnUsage(StubModel):
         return {"choices": [{"message": message, "finish_reason": "stop"}]}
 
 
+@pytest.mark.slow
 def test_decisions_can_be_audited_where_the_judge_told_no_tokens(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("STUB_API_KEY", "none")
     with serving(SilentOnUsage()) as scoring, serving(StubModel()) as other:
@@ -195,6 +198,7 @@ def test_command_tells_the_cost_before_and_starts_nothing_then(desk: Desk):
     assert not Judging.objects.filter(purpose="audit").exists()
 
 
+@pytest.mark.slow
 def test_of_single_decisions_a_model_is_asked_the_drawn_ones_alone(desk: Desk):
     record_judgment(
         desk.audit.packets.get(), auditor=desk.auditor, answer="answered", number=1,
@@ -250,6 +254,7 @@ def test_what_people_are_asked_again_in_truth_a_model_is_asked_too_with_all_that
     assert truth.checklist.rate.count + truth.intents.rate.count == sure.count("yes")
 
 
+@pytest.mark.slow
 def test_page_api_and_command_estimate_the_drawn_decisions_alone_and_count_what_the_record_knows(desk: Desk):
     drawn, model = desk.draw_decisions(), desk.model_of(desk.other)
     owner = make_person(desk.pilot.benchmark, "owner")
@@ -271,6 +276,7 @@ def test_page_api_and_command_estimate_the_drawn_decisions_alone_and_count_what_
     assert calls()[:2] == (2, 2)
 
 
+@pytest.mark.slow
 def test_model_is_asked_control_items_as_people_are_and_nothing_tells_it_which_these_are(desk: Desk):
     foreign = "Seventeen zebras crossed every frozen mountain."
     item = a_task_spec().checklist[0].model_copy(update={"criterion": foreign})
@@ -300,6 +306,7 @@ def test_model_is_asked_control_items_as_people_are_and_nothing_tells_it_which_t
     assert "of the planted" in page
 
 
+@pytest.mark.slow
 def test_of_whole_sessions_a_model_is_asked_planted_questions_and_gold_items_too_and_no_score_knows_of_them(desk: Desk):
     foreign = (rubric("Seventeen zebras crossed every mountain."), rubric("Eleven lanterns burned below."))
     spec = task("b", intents=intents("Two."), checklist=foreign)
@@ -333,6 +340,7 @@ def test_of_whole_sessions_a_model_is_asked_planted_questions_and_gold_items_too
     assert rates == [(1, 2), (1, 1)]
 
 
+@pytest.mark.slow
 def test_page_tells_the_cost_and_starts_the_audit(desk: Desk):
     model = desk.model_of(desk.other)
     client = client_of(make_person(desk.pilot.benchmark, "owner"))
@@ -348,6 +356,7 @@ def test_page_tells_the_cost_and_starts_the_audit(desk: Desk):
     assert "asked 2×" in client.get(f"/audits/{desk.audit.pk}/").content.decode()
 
 
+@pytest.mark.slow
 def test_regression_set_says_how_each_judge_does_on_what_people_decided(desk: Desk):
     sealed = judged(desk.audit.packets.get())
     decided = sealed | {"item-2": "yes"}

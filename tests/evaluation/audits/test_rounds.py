@@ -54,6 +54,7 @@ def test_round_that_is_missing_unfinished_or_an_audit_by_a_model_is_refused(pilo
         assert refused.value.field == "round"
 
 
+@pytest.mark.slow
 def test_form_command_and_api_choose_the_round(pilot: Pilot):
     client = Client()
     client.force_login(make_person(pilot.benchmark, "owner"))
@@ -79,6 +80,7 @@ def test_form_offers_no_rounds_where_no_pilot_was_judged_again():
     assert "Which judging" not in client.get(f"/audits/new/?benchmark={pilot.benchmark.slug}").content.decode()
 
 
+@pytest.mark.slow
 def test_each_pilot_of_an_audit_may_have_a_judging_of_its_own(pilot: Pilot):
     other = judged_pilot(pilot.benchmark)
     client = Client()

@@ -48,6 +48,7 @@ def test_planted_question_is_an_item_of_another_task_with_a_verdict_that_it_is_m
         assert (packet.content["subject"], judged(packet), packet.control) == (FOREIGN, {key: "yes"}, "planted")
 
 
+@pytest.mark.slow
 def test_place_of_a_planted_question_among_the_items_does_not_tell_it(pilot: Pilot):
     add_foreign_item(pilot)
     places = set()
@@ -100,6 +101,7 @@ def test_gold_items_need_an_earlier_audit_and_come_on_top_of_the_sample(pilot: P
     assert campaign.controls["sources"] == [f"pilot:{pilot.pk}"]
 
 
+@pytest.mark.slow
 def test_sessions_are_drawn_by_persona_or_by_where_judges_waver(pilot: Pilot):
     judged_pilot(pilot.benchmark)
     strata = {}
@@ -116,6 +118,7 @@ def test_sessions_are_drawn_by_persona_or_by_where_judges_waver(pilot: Pilot):
     assert strata["disagreement"] == {"judges agree"}
 
 
+@pytest.mark.slow
 def test_single_decisions_are_drawn_in_the_same_ways(pilot: Pilot):
     judged_pilot(pilot.benchmark)
     judging = pilot.runs.get().sessions.get().judgings.filter(verdicts__kind="checklist").first()

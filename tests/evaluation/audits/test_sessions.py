@@ -85,6 +85,7 @@ def test_packet_asks_every_status_and_item_in_order_and_shows_the_session_withou
     assert packet.sealed["reasons"]["item-1"] == "walrus reason"
 
 
+@pytest.mark.slow
 def test_table_6_counts_statuses_and_items_after_majority():
     campaign, people = session_audit()
 
@@ -115,6 +116,7 @@ def test_session_needs_an_answer_to_every_question():
     assert not Judgment.objects.exists()
 
 
+@pytest.mark.slow
 def test_adjudicator_decides_exactly_the_questions_without_a_majority():
     campaign, people = session_audit(2)
     answer(campaign, people[0])
@@ -139,6 +141,7 @@ def client_of(person) -> Client:
     return client
 
 
+@pytest.mark.slow
 def test_session_is_judged_on_one_page_which_keeps_what_was_entered():
     campaign, (ana, *_) = session_audit()
     client, url = client_of(ana), f"/audits/{campaign.pk}/judge/1/"
@@ -180,6 +183,7 @@ def test_undo_brings_the_answers_back_to_the_page():
     assert text.count(" checked") == 4
 
 
+@pytest.mark.slow
 def test_adjudication_page_of_a_session_shows_only_what_is_open_and_nothing_sealed():
     campaign, people = session_audit(2)
     answer(campaign, people[0])
@@ -200,6 +204,7 @@ def test_adjudication_page_of_a_session_shows_only_what_is_open_and_nothing_seal
     assert "people: provided" in page
 
 
+@pytest.mark.slow
 def test_report_gives_raw_and_corrected_scores_of_each_agent():
     pilot = pilot_row(runs=4)
     sessions = list(Session.objects.filter(run__pilot=pilot).order_by("pk"))
@@ -223,6 +228,7 @@ def test_report_gives_raw_and_corrected_scores_of_each_agent():
     assert (row["proc"]["raw"]["value"], row["proc"]["corrected"]["value"], row["proc"]["rank"]) == (0.5, 0.5, 1)
 
 
+@pytest.mark.slow
 def test_everything_is_exported_to_those_who_see_the_results_and_the_plan_tells_no_answer():
     campaign, (ana, ben, _) = session_audit()
     answer(campaign, ana, item_1="no")

@@ -36,6 +36,7 @@ def audit_twice(protocol: str = "release", overlap: int = 1) -> tuple[AuditCampa
     return open_audit(pilot, own_tasks=True, second=100, overlap=overlap), ana
 
 
+@pytest.mark.slow
 def test_the_whole_session_opens_once_the_first_answer_is_given_which_then_stays():
     campaign, ana = audit_twice()
     client = Client()
@@ -55,6 +56,7 @@ def test_the_whole_session_opens_once_the_first_answer_is_given_which_then_stays
         undo_last(campaign, ana)
 
 
+@pytest.mark.slow
 def test_two_rates_are_reported_apart_and_people_know_best_in_truth():
     campaign, ana = audit_twice()
     while packet := next_packet(campaign, ana):
@@ -112,6 +114,7 @@ def test_who_has_seen_a_whole_session_answers_nothing_more_without_it():
     assert packet.pk in offered and freed.pk not in offered
 
 
+@pytest.mark.slow
 def test_nothing_is_adjudicated_in_truth_before_what_judges_were_shown_of_its_session():
     campaign, ana = audit_twice(overlap=2)
     ben = User.objects.exclude(pk=ana.pk).get(memberships__benchmark=campaign.benchmark, memberships__role="auditor")
@@ -137,6 +140,7 @@ def test_nothing_is_adjudicated_in_truth_before_what_judges_were_shown_of_its_se
     adjudicate(first.second, **decide)
 
 
+@pytest.mark.slow
 def test_what_is_found_in_truth_is_not_told_while_the_first_answer_is_still_to_be_adjudicated():
     campaign, ana = audit_twice(overlap=2)
     ben = User.objects.exclude(pk=ana.pk).get(memberships__benchmark=campaign.benchmark, memberships__role="auditor")
@@ -165,6 +169,7 @@ def test_whoever_judges_reads_what_the_answers_mean_and_what_the_judge_saw():
     assert html.escape(next_packet(campaign, ana).content["guide"]) in page
 
 
+@pytest.mark.slow
 def test_answers_of_somebody_who_had_seen_the_whole_session_are_shown_apart():
     pilot = judged_pilot(protocol="paper")
     ana = make_person(pilot.benchmark, "auditor")

@@ -26,6 +26,7 @@ def signed_in(user) -> Client:
     return client
 
 
+@pytest.mark.slow
 def test_owner_opens_an_audit_from_a_pilot():
     pilot = judged_pilot()
     make_person(pilot.benchmark, "auditor")
@@ -55,6 +56,7 @@ def test_a_share_of_single_decisions_is_asked_again_in_truth_unless_somebody_say
     assert 'value="25"' in str(form["second"])
 
 
+@pytest.mark.slow
 def test_plan_is_shown_in_numbers_before_anything_is_opened():
     pilot = judged_pilot()
     people = [make_person(pilot.benchmark, "auditor") for _ in range(3)]
@@ -87,6 +89,7 @@ def test_invalid_field_is_marked_and_input_preserved():
     assert not AuditCampaign.objects.exists()
 
 
+@pytest.mark.slow
 def test_pilot_of_another_benchmark_cannot_be_selected():
     pilot, other = judged_pilot(), judged_pilot()
     make_person(pilot.benchmark, "auditor")
@@ -108,6 +111,7 @@ def test_page_says_who_may_open_an_audit(query: str):
     assert (answer.status_code, "you need to be an owner or release manager" in answer.content.decode()) == (403, True)
 
 
+@pytest.mark.slow
 def test_benchmark_is_selected_first_if_there_are_several():
     first, second = judged_pilot().benchmark, judged_pilot().benchmark
     owner = make_person(first, "owner")

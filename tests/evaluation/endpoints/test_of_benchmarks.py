@@ -194,6 +194,7 @@ def test_owners_use_keys_of_the_environment_only_where_granted(
         endpoint_of(row).key()
 
 
+@pytest.mark.slow
 def test_model_of_a_benchmark_is_invisible_and_unusable_elsewhere(owner: Client):
     connect(owner)
     row = ModelEndpoint.objects.get(name="ours")
@@ -225,6 +226,7 @@ def test_request_for_a_model_reaches_the_owners(benchmark: Benchmark):
     assert "asks for a model" in client_of(boss).get("/inbox/").content.decode()
 
 
+@pytest.mark.slow
 def test_key_is_in_no_export(owner: Client, benchmark: Benchmark):
     connect(owner)
     row = ModelEndpoint.objects.get(name="ours")

@@ -292,6 +292,7 @@ def test_both_stores_keep_the_same_session(stub: StubModel, keeper: Keeper, sent
     assert len(sent) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [False, True], ids=["after keeping", "before keeping"])
 def test_session_killed_at_any_point_goes_on_and_nothing_is_lost_paid_or_done_twice(
     stub: StubModel, keeper: Keeper, sent: list[str], before: bool
@@ -340,6 +341,7 @@ def test_who_played_a_session_grades_the_same_work_as_who_takes_it_up_to_grade_i
     assert shown(store) == shown(keeper.look())
 
 
+@pytest.mark.slow
 def test_outage_leaves_the_turns_before_it(stub: StubModel, keeper: Keeper, sent: list[str]):
     answered = stub.follow_up
     stub.follow_up = lambda body: (400, '{"error": {"message": "no"}}') if stub.asked["agent"] > 2 else answered(body)

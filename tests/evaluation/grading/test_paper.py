@@ -106,6 +106,7 @@ def test_criteria_are_judged_once_on_the_state_at_the_end_and_scored_strictly_al
     assert Session.objects.get().comp_compat is None
 
 
+@pytest.mark.slow
 def test_what_was_met_and_later_undone_has_regressed(stub: StubModel, client: Client):
     stub.agent = writing("The fee is 30 crowns.", "No fee.")
     item = rule("Names the fee.", ExactCheck(kind="file_contains", path="out.md", text="30 crowns"))
@@ -128,6 +129,7 @@ def test_rule_on_replies_looks_at_all_of_them(stub: StubModel):
     assert pilot_report(pilot)["sessions"][0]["comp"] == {"strict": 1.0}
 
 
+@pytest.mark.slow
 def test_resumed_session_shows_its_judges_what_came_before(stub: StubModel, settings):
     settings.SESSION_ATTEMPTS = 3
     stub.agent = writing("first", "second")
@@ -149,6 +151,7 @@ def test_resumed_session_shows_its_judges_what_came_before(stub: StubModel, sett
     assert '<assistant turn="1"' in asked(stub, "satisfaction")[-1]
 
 
+@pytest.mark.slow
 def test_judging_again_under_the_other_protocol_tells_how_much_differs_and_cannot_score(stub: StubModel):
     stub.agent = writing("first")
     pilot = work_through(
@@ -178,6 +181,7 @@ def test_judging_again_under_the_other_protocol_tells_how_much_differs_and_canno
         choose_scoring(pilot, judging_round, by=None)
 
 
+@pytest.mark.slow
 def test_what_the_user_said_is_not_counted_as_asked_of_judges(stub: StubModel):
     pilot = play(stub, task("a", intents=intents("One.", "Two."), checklist=(rubric("x"),)), user_style="in-voice")
 
@@ -186,6 +190,7 @@ def test_what_the_user_said_is_not_counted_as_asked_of_judges(stub: StubModel):
     assert stub.asked["voice"] > 0
 
 
+@pytest.mark.slow
 def test_every_turn_is_judged_where_it_is_wanted(stub: StubModel):
     stub.agent = writing("first", "second")
     pilot = play(stub, task("a", intents=intents("One.", "Two."), checklist=(rubric("x"),)))

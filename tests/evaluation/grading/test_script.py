@@ -226,6 +226,7 @@ def write(text: str) -> Callable[[Path], None]:
     return rebuild
 
 
+@pytest.mark.slow
 def test_a_script_reads_the_workspace_as_it_was_at_each_turn():
     run = run_grader(READS_A_FILE, [[], [], []], rebuild=[write(""), write("import zipfile"), write("pass")])
 

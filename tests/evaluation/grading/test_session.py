@@ -102,6 +102,7 @@ def test_compat_sees_the_last_call_of_a_tool_and_strict_every_call(stub: StubMod
     assert '{"call": {"content": "two"}, "result": {}}' in compat
 
 
+@pytest.mark.slow
 def test_script_grades_in_both_modes_after_the_rubric(stub: StubModel):
     stub.agent = writing("one|two")
     persona = PersonaSpec(user_id="clerk", scripts=(file("scripts/check.py", GRADER),))
@@ -148,6 +149,7 @@ def test_absence_is_decided_by_the_last_turn(stub: StubModel):
     ]
 
 
+@pytest.mark.slow
 def test_interrupted_grading_keeps_stored_verdicts(stub: StubModel):
     broken = (400, "{}")
     stub.checklist = lambda body: broken if stub.asked["checklist"] > 1 else decisions(body, lambda index: False)
@@ -165,6 +167,7 @@ def test_interrupted_grading_keeps_stored_verdicts(stub: StubModel):
     assert Session.objects.get().state == "finished"
 
 
+@pytest.mark.slow
 def test_workspace_memory_and_skills_carry_over_between_sessions(stub: StubModel, tmp_path):
     from studio.domain.persona import Skill
 
@@ -199,6 +202,7 @@ def test_oversized_workspace_is_the_agents_failure(stub: StubModel, monkeypatch:
     assert (session.state, session.reason) == ("failed", "The workspace holds more than 10 bytes.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("failing", "compat"), [("raise KeyError('to')", False), ("import os; os._exit(0)", None), ("1 / 0", False)]
 )

@@ -203,6 +203,7 @@ def test_an_answer_that_is_no_json_is_unreadable(answer: Play):
         ask()
 
 
+@pytest.mark.slow
 def test_an_answer_without_end_is_too_large():
     def endless(send: Send) -> None:
         send(EVENTS)
@@ -349,6 +350,7 @@ def test_where_the_environment_names_a_proxy_requests_go_through_it(monkeypatch:
     assert "authorization: bearer sk-far" in asked.lower()
 
 
+@pytest.mark.slow
 def test_clients_are_kept_for_a_while_and_not_forever():
     first = weakref.ref(client_of("http://127.0.0.1:9/v1", "the first key", LOCAL.networks))
     assert client_of("http://127.0.0.1:9/v1", "the first key", LOCAL.networks) is first()

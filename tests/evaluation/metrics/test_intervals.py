@@ -66,6 +66,7 @@ def test_one_group_has_a_mean_and_no_interval():
     )
 
 
+@pytest.mark.slow
 def test_interval_covers_the_true_mean_as_often_as_it_says():
     """Five personas, fourteen groups of up to three tasks that share an effect, three runs: as a benchmark is built."""
     random = np.random.default_rng(7)

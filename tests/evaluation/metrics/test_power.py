@@ -30,6 +30,7 @@ def test_one_task_in_common_says_nothing():
     assert needed({"a": [0.5], "b": [0.1]}, {"a": [0.1], "c": [0.5]}) is None
 
 
+@pytest.mark.slow
 def test_so_many_tasks_find_the_difference_four_times_in_five():
     """By simulation with known variances: tasks differ by 0.2 between agents, runs by 0.3 around their task."""
     rng = random.Random(7)

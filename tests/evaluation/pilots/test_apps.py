@@ -62,6 +62,7 @@ def writes_a_note(body: dict[str, Any]) -> Any:
     return "Done."
 
 
+@pytest.mark.slow
 def test_apps_are_carried_from_session_to_session(stub: StubModel):
     stub.agent = writes_a_note
     tasks = task("a", intents=intents("x")), task("b", intents=intents("y"))
@@ -83,6 +84,7 @@ def test_apps_are_carried_from_session_to_session(stub: StubModel):
     assert len(json.loads(bytes(Blob.objects.get(pk=states[-1]).content))["notes"]) == 2
 
 
+@pytest.mark.slow
 def test_time_goes_on_with_sessions_turns_and_calls_in_the_paper_protocol(stub: StubModel):
     def looks_at_the_clock(body: dict[str, Any]) -> Any:
         return call("phone__get_current_date_and_time") if body["messages"][-1]["role"] == "user" else "Done."
@@ -106,6 +108,7 @@ def test_time_goes_on_with_sessions_turns_and_calls_in_the_paper_protocol(stub: 
     }
 
 
+@pytest.mark.slow
 def test_session_taken_up_again_finds_the_apps_as_its_last_turn_left_them(stub: StubModel):
     stub.agent = writes_a_note
     stub.follow_up = lambda body: (400, '{"error": {"message": "no"}}')
@@ -122,6 +125,7 @@ def test_session_taken_up_again_finds_the_apps_as_its_last_turn_left_them(stub: 
     assert pilot.state == "finished"
 
 
+@pytest.mark.slow
 def test_rules_on_records_are_graded_at_the_end_in_both_modes(stub: StubModel):
     stub.agent = writes_a_note
     note = {"app": "simple_note", "table": "notes"}
@@ -147,6 +151,7 @@ def test_rules_on_records_are_graded_at_the_end_in_both_modes(stub: StubModel):
         ]
 
 
+@pytest.mark.slow
 def test_apps_that_nothing_changes_are_stored_once(stub: StubModel):
     stub.agent = lambda body: "Done."
     seeding = persona()
@@ -166,6 +171,7 @@ def test_invalid_app_data_stops_the_session_as_an_infrastructure_failure(stub: S
     assert "there is no table “pages”" in session.reason
 
 
+@pytest.mark.slow
 def test_task_whose_tool_is_missing_is_not_evidence(stub: StubModel):
     tasks = task("a", tools=("fax__send",)), task("b", tools=("simple_note__create_note",))
     benchmark = benchmark_of(*tasks, persona=persona(tools=("simple_note__create_note", "fax__send")))

@@ -33,6 +33,7 @@ def _fresh_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     shared_spending._totals.clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("budget", "amount", "calls"),
     [({"calls": 5}, "5 model calls", 5), ({"tokens": 30}, "30 tokens", 3), ({"cost": 0.00004}, "$0.00004", 4)],
@@ -56,6 +57,7 @@ def test_spent_budget_pauses_the_pilot_with_the_reason_and_goes_on_once_raised(
     assert stub.asked.total() == ModelCall.objects.count()
 
 
+@pytest.mark.slow
 def test_spent_budget_of_a_session_stops_it_alone(stub: StubModel):
     pilot = start(stub, task("a", intents=intents("one", "two")), runs=2, budgets={"session": {"calls": 4}})
 
@@ -70,6 +72,7 @@ def test_spent_budget_of_a_session_stops_it_alone(stub: StubModel):
     assert work_through(pilot).state == "finished"
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_still_spent_resumes_nothing_and_the_page_says_why(stub: StubModel, client: Client):
     pilot = start(stub, task("a", intents=intents("one")), budgets={"pilot": {"calls": 3}})
     work_through(pilot)
@@ -90,6 +93,7 @@ def test_a_budget_that_is_still_spent_resumes_nothing_and_the_page_says_why(stub
     assert "Resumed." in resumed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/pilots/{pk}/budget/", "/benchmarks/{slug}/pilots/budget/"])
 def test_an_impossible_budget_is_named_beside_its_field_and_stays_there_to_be_mended(client: Client, path: str):
     pilot = pilot_row()
@@ -159,6 +163,7 @@ def test_invalid_budget_is_refused(given: dict, message: str):
         validate_budgets(given)
 
 
+@pytest.mark.slow
 def test_budget_is_shown_and_changed_on_the_page_in_the_api_and_by_command(
     stub: StubModel, client: Client, capsys: pytest.CaptureFixture[str]
 ):

@@ -37,6 +37,7 @@ PARTS = ("--agent", "stub", "--user-model", "stub", "--judge", "stub")
 RELEASE = ["--protocol", "release"]
 
 
+@pytest.mark.slow
 def test_command_runs_sessions_itself_without_a_worker(stub: StubModel, capsys):
     benchmark = benchmark_of(
         task("a"), task("b", "a", intents=intents("x"), checklist=(rubric("c"),)), persona=PersonaSpec(user_id="one")
@@ -57,6 +58,7 @@ def test_command_runs_sessions_itself_without_a_worker(stub: StubModel, capsys):
     assert (report["scores"]["compat"]["proc"], report["scores"]["strict"]["comp_std"]) == (1.0, 0.0)
 
 
+@pytest.mark.slow
 def test_chosen_tasks_run_with_their_dependencies(stub: StubModel, capsys):
     benchmark = benchmark_of(task("a"), task("b"), task("c", "b", checklist=(rubric("x"),)))
 

@@ -20,6 +20,7 @@ from tests.evaluation.stub_model import StubModel, decisions
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stub_key")]
 
 
+@pytest.mark.slow
 def test_edit_of_an_endpoint_in_mid_pilot_changes_nothing_of_the_pilot(stub: StubModel):
     pilot = start(stub, task("a", intents=intents("x")), task("b", intents=intents("y")))
     first, second = Session.objects.order_by("position")
@@ -46,6 +47,7 @@ def test_edit_of_an_endpoint_in_mid_pilot_changes_nothing_of_the_pilot(stub: Stu
     assert (frozen.key_env, frozen.timeout_seconds, frozen.max_concurrency) == ("STUB_API_KEY", 600, 32)
 
 
+@pytest.mark.slow
 def test_evidence_of_a_release_names_the_model_that_ran(stub: StubModel):
     pilot = start(stub, task("a", intents=intents("x")))
     model = pilot.endpoint("agent").model
@@ -88,6 +90,7 @@ def test_a_model_that_is_asked_in_another_way_takes_over_no_sessions(stub: StubM
         pilot_of(pilot.benchmark, **seats, mode="changed", base=pilot)
 
 
+@pytest.mark.slow
 def test_what_the_judge_refused_is_recorded_with_the_pilot(stub: StubModel, client: Client):
     def picky(body: dict) -> str | tuple[int, str]:
         if "temperature" in body:

@@ -42,6 +42,7 @@ def test_stopped_pilot_sends_no_further_call_and_counts_the_one_under_way(stub: 
     assert (progress.calls, progress.tokens, float(progress.cost)) == (1, 12, 0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_paused_pilot_goes_on_where_it_was_without_paying_twice(stub: StubModel):
     pilot = start(stub, task("a", intents=intents("one", "two")), task("b", intents=intents("three")))
@@ -64,6 +65,7 @@ def test_paused_pilot_goes_on_where_it_was_without_paying_twice(stub: StubModel)
     assert stub.asked.total() == ModelCall.objects.count() == pilot_progress(pilot).calls
 
 
+@pytest.mark.slow
 def test_retry_takes_up_what_failed_for_our_own_reasons_and_on_request_what_the_agent_failed(stub: StubModel):
     pilot = start(stub, task("a", intents=intents("x")), task("b", intents=intents("y")))
     first, second = Session.objects.order_by("position")
@@ -121,6 +123,7 @@ def test_command_and_api_answer_alike(client: Client, capsys: pytest.CaptureFixt
     assert (end.value.code, json.loads(capsys.readouterr().out)["state"]) == (1, "cancelled")
 
 
+@pytest.mark.slow
 def test_pages_ask_before_a_pilot_is_cancelled_and_say_when_nothing_is_left_to_retry(client: Client):
     pilot = pilot_row()
     client.force_login(person(pilot.benchmark, "author"))
@@ -135,6 +138,7 @@ def test_pages_ask_before_a_pilot_is_cancelled_and_say_when_nothing_is_left_to_r
     assert "No session is left to retry." in nothing and "Trying again" not in nothing
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_page_of_a_paused_pilot_does_not_wait_for_judgings_that_nobody_runs(client: Client, stub: StubModel):
     pilot = start(stub, task("a", intents=intents("one", "two")))
@@ -154,6 +158,7 @@ def test_page_of_a_paused_pilot_does_not_wait_for_judgings_that_nobody_runs(clie
     assert "1 judging not run yet." in page and 'hx-select="#judgings"' not in page
 
 
+@pytest.mark.slow
 def test_page_offers_what_the_state_allows(client: Client):
     pilot = pilot_row()
     client.force_login(person(pilot.benchmark, "author"))

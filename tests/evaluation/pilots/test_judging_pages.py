@@ -35,6 +35,7 @@ def text_of(response) -> str:
     return " ".join(response.content.decode().split())
 
 
+@pytest.mark.slow
 def test_cost_of_a_judge_without_a_price_is_unknown_before_and_after(stub: StubModel, other: StubModel):
     pilot = run_pilot(stub)
     client = signed_in(pilot, "author")
@@ -51,6 +52,7 @@ def test_cost_of_a_judge_without_a_price_is_unknown_before_and_after(stub: StubM
     assert "6 calls of unknown cost" in page and "estimated unknown" in page
 
 
+@pytest.mark.slow
 def test_page_estimates_the_cost_before_and_shows_cost_and_flips_after(stub: StubModel, other: StubModel):
     pilot = run_pilot(stub)
     client = signed_in(pilot, "author")
@@ -76,6 +78,7 @@ def test_page_estimates_the_cost_before_and_shows_cost_and_flips_after(stub: Stu
     assert "$6.00" in page and "estimated $5.00" in page
 
 
+@pytest.mark.slow
 def test_choice_of_what_scores_is_made_on_a_page_and_shown_with_its_author(stub: StubModel, other: StubModel):
     pilot = run_pilot(stub)
     client = signed_in(pilot, "author")
@@ -91,6 +94,7 @@ def test_choice_of_what_scores_is_made_on_a_page_and_shown_with_its_author(stub:
     assert f"Chosen by {choice.by}" in text_of(client.get(f"/pilots/{pilot.pk}/"))
 
 
+@pytest.mark.slow
 def test_viewers_see_rounds_but_start_and_choose_nothing(stub: StubModel):
     pilot = run_pilot(stub)
     client = signed_in(pilot, "viewer")
@@ -100,6 +104,7 @@ def test_viewers_see_rounds_but_start_and_choose_nothing(stub: StubModel):
     assert client.post(f"/pilots/{pilot.pk}/scoring/", {}).status_code == 403
 
 
+@pytest.mark.slow
 def test_api_judges_again_lists_rounds_and_chooses(stub: StubModel, other: StubModel):
     pilot = run_pilot(stub)
     client = signed_in(pilot, "author")

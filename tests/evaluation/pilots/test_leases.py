@@ -31,6 +31,7 @@ def somebody_waits_for_a_lock() -> bool:
         return bool(cursor.fetchone()[0])
 
 
+@pytest.mark.slow
 def test_sessions_of_a_run_go_in_order_and_compat_waits_for_the_last(stub: StubModel):
     pilot = start(stub, task("a", checklist=(rubric("x"),)), task("b", checklist=(rubric("y"),)))
     first, second = Session.objects.order_by("position")
@@ -49,6 +50,7 @@ def test_sessions_of_a_run_go_in_order_and_compat_waits_for_the_last(stub: StubM
     assert (pilot.state, first.comp_compat) == ("finished", 1.0)
 
 
+@pytest.mark.slow
 def test_session_of_a_dead_worker_resumes_without_paying_twice(stub: StubModel, settings):
     settings.SESSION_LEASE_SECONDS = 0.01
     stub.follow_up = lambda body: decisions(body, lambda index: False)
@@ -177,6 +179,7 @@ def test_session_that_kills_its_workers_is_stopped(stub: StubModel):
     assert Pilot.objects.get().state == "stopped"
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_leases_of_a_process_are_renewed_as_long_as_it_works(stub: StubModel, settings):
     settings.SESSION_LEASE_SECONDS = 0.6
@@ -203,6 +206,7 @@ def test_a_worker_that_stops_hands_its_sessions_over(stub: StubModel):
     assert list(leasable()) == [session]
 
 
+@pytest.mark.slow
 def test_a_worker_that_stops_in_an_orderly_way_uses_up_no_attempt(stub: StubModel):
     start(stub, task("a"))
 

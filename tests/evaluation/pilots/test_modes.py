@@ -105,6 +105,7 @@ def test_chains_of_one_run_are_due_side_by_side():
     assert pilot.runs.count() == 3
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_retries", "stub_key")
 def test_groups_share_no_workspace_and_tasks_of_a_group_do(stub: StubModel):
     def write(body: dict) -> str | dict:
@@ -161,6 +162,7 @@ def test_a_leaderboard_never_mixes_modes():
 
 
 class TestChanged:
+    @pytest.mark.slow
     def test_only_what_an_edit_touches_runs_again_from_the_state_before_it(self):
         made = four_tasks()
         base = end(pilot_of(made, runs=2))
@@ -175,6 +177,7 @@ class TestChanged:
         saved = saved_by_taking_over(pilot)
         assert (saved.sessions, saved.calls, saved.cost) == (6, 30, 1.5)
 
+    @pytest.mark.slow
     def test_pilots_that_took_over_what_the_other_ran_again_are_ranked_together(self):
         made = four_tasks()
         base = end(pilot_of(made))
@@ -186,6 +189,7 @@ class TestChanged:
 
         assert rankable([first, second]) == [first, second]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("edited", ["c", "cd"])
     def test_what_starts_from_a_state_that_a_held_out_task_left_is_told_to_nobody(self, edited: str):
         made = four_tasks()
@@ -220,6 +224,7 @@ class TestChanged:
         assert chains(pilot) == [(1, "", "ad")]
         assert pilot.runs.get().start is None
 
+    @pytest.mark.slow
     def test_scores_are_those_of_all_its_sessions_and_follow_corrections_of_those_taken_over(self):
         made = four_tasks()
         base = end(pilot_of(made), met=False)
@@ -245,6 +250,7 @@ class TestChanged:
             correct_verdict(row, True, by=None)
         assert read_scores(Pilot.objects.get(pk=pilot.pk))["strict"]["comp"] == 0.75
 
+    @pytest.mark.slow
     def test_a_pilot_of_changed_tasks_can_be_taken_over_in_turn(self):
         made = four_tasks()
         base = end(pilot_of(made))
@@ -283,6 +289,7 @@ class TestChanged:
             pilot_of(made, **options)
         assert error.value.field == field
 
+    @pytest.mark.slow
     def test_page_and_estimate_say_what_is_taken_over(self, client: Client):
         made = four_tasks()
         base = end(pilot_of(made))

@@ -109,6 +109,7 @@ def test_outputs_become_a_pilot_with_the_scores_of_the_release(benchmark: Benchm
     assert pilot.judge_name == "gpt-4.1"
 
 
+@pytest.mark.slow
 def test_imported_pilots_are_labelled_in_results_and_are_no_evidence(
     benchmark: Benchmark, outputs: Path, client: Client
 ):

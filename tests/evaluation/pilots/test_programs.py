@@ -32,6 +32,7 @@ def start(stub: StubModel, *tasks: Any, persona: Any = None, **options: Any) -> 
     return pilot_of(benchmark_of(*tasks, persona=persona), agent=model, user_model=model, judge=model, **options)
 
 
+@pytest.mark.slow
 def test_example_of_the_documentation_runs_in_a_pilot_and_a_program_that_prints_rubbish_fails_its_session(
     stub: StubModel,
 ):

@@ -135,6 +135,7 @@ def unmet(pilot: Pilot) -> list[str]:
     return [row.label for row in rows if (row.judging.session_id, row.index) not in met]
 
 
+@pytest.mark.slow
 def test_an_agent_that_uses_the_apps_earns_every_check_of_a_task(stub: StubModel, pibench_data: Path, tmp_path: Path):
     source = pibench_data / "law_trainee"
     pilot = pilot_persona(stub, source, tmp_path, ("law_trainee_task_012",))
@@ -166,6 +167,7 @@ class Killed(BaseException):
     """As if the worker died: nothing catches it."""
 
 
+@pytest.mark.slow
 def test_a_worker_killed_amid_an_app_call_leaves_the_call_done_once(stub: StubModel, monkeypatch: pytest.MonkeyPatch):
     """It dies when the app has changed and the call is not in the journal yet."""
     stub.agent = writes_a_note

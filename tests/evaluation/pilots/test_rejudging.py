@@ -75,6 +75,7 @@ def rejudge(pilot: Pilot, **options: object) -> JudgingRound:
     return started
 
 
+@pytest.mark.slow
 def test_unchanged_judge_and_prompt_ask_nothing_and_decide_the_same(stub: StubModel):
     pilot = run_pilot(stub)
     assert dict(Session.objects.get().intents.values_list("index", "status")) == {1: "provided", 2: "completed"}
@@ -94,6 +95,7 @@ def test_unchanged_judge_and_prompt_ask_nothing_and_decide_the_same(stub: StubMo
     assert scores_json(load_pilot(pilot, again)) == read_scores(pilot)
 
 
+@pytest.mark.slow
 def test_other_judge_is_asked_once_for_each_question_and_what_flips_is_counted(stub: StubModel, other: StubModel):
     pilot = run_pilot(stub)
     before = read_scores(pilot)
@@ -121,6 +123,7 @@ def test_other_judge_is_asked_once_for_each_question_and_what_flips_is_counted(s
     assert read_scores(Pilot.objects.get(pk=pilot.pk)) == before  # beside it, until somebody chooses it
 
 
+@pytest.mark.slow
 def test_prompt_version_is_named_in_the_judging_and_asked_with(stub: StubModel):
     pilot = run_pilot(stub)
     before = len(stub.bodies)
@@ -134,6 +137,7 @@ def test_prompt_version_is_named_in_the_judging_and_asked_with(stub: StubModel):
     assert len(again.prompts["checklist"]["sha256"]) == 64
 
 
+@pytest.mark.slow
 def test_samples_are_asked_apart_and_the_majority_counts(stub: StubModel):
     pilot = run_pilot(stub)
     before = stub.asked["checklist"]
@@ -157,6 +161,7 @@ def pilot_items(pilot: Pilot, judging_round: JudgingRound) -> list[bool | None]:
     return [row["strict"] for row in session["items"]]
 
 
+@pytest.mark.slow
 def test_same_request_of_another_pilot_is_answered_from_the_record(stub: StubModel, other: StubModel):
     first = run_pilot(stub)
     second = run_pilot(stub, first.benchmark)
@@ -172,6 +177,7 @@ def test_same_request_of_another_pilot_is_answered_from_the_record(stub: StubMod
     assert set(owners) == {second.pk}  # its own rows, so that the other pilot can be deleted
 
 
+@pytest.mark.slow
 def test_chosen_round_scores_and_the_choice_is_recorded(stub: StubModel, other: StubModel):
     pilot = run_pilot(stub)
     before = read_scores(pilot)
@@ -197,6 +203,7 @@ def test_chosen_round_scores_and_the_choice_is_recorded(stub: StubModel, other: 
     assert read_scores(pilot) == before
 
 
+@pytest.mark.slow
 def test_choosing_what_scores_has_the_results_computed_before_anybody_opens_them(
     stub: StubModel, other: StubModel, client: Client, monkeypatch, django_capture_on_commit_callbacks
 ):
@@ -218,6 +225,7 @@ def test_choosing_what_scores_has_the_results_computed_before_anybody_opens_them
     assert kept() == computed
 
 
+@pytest.mark.slow
 def test_corrected_verdict_recomputes_the_scores(stub: StubModel):
     pilot = run_pilot(stub)
     assert read_scores(pilot)["strict"]["comp"] == 1.0
@@ -235,6 +243,7 @@ def test_corrected_verdict_recomputes_the_scores(stub: StubModel):
     assert read_scores(pilot)["strict"]["proc"] == 0.0
 
 
+@pytest.mark.slow
 def test_last_turn_rule_needs_every_turn_judged(stub: StubModel):
     pilot = run_pilot(stub)
     rules = {mode: CreditRule("last_turn") for mode in ScoringMode}
@@ -250,6 +259,7 @@ def test_last_turn_rule_needs_every_turn_judged(stub: StubModel):
     assert read_scores(pilot)["strict"]["comp"] == 1.0
 
 
+@pytest.mark.slow
 def test_partial_round_cannot_score(stub: StubModel):
     benchmark = benchmark_of(task("a", intents=()), task("b", intents=()))
     model = model_of(stub)
@@ -263,6 +273,7 @@ def test_partial_round_cannot_score(stub: StubModel):
         plan_rejudging(pilot, RejudgingOptions(sessions=[session.pk, 0]))
 
 
+@pytest.mark.slow
 def test_outage_stops_a_judging_and_it_can_be_taken_up(stub: StubModel, other: StubModel):
     pilot = run_pilot(stub)
     other.checklist = lambda body: (400, "{}")
@@ -279,6 +290,7 @@ def test_outage_stops_a_judging_and_it_can_be_taken_up(stub: StubModel, other: S
     assert other.asked["satisfaction"] == asked
 
 
+@pytest.mark.slow
 def test_database_refuses_what_is_not_a_judgings(stub: StubModel):
     pilot = run_pilot(stub)
     strict = Judging.objects.get(scoring="strict")
@@ -311,6 +323,7 @@ def _with_constraints(attempt) -> None:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
 
 
+@pytest.mark.slow
 def test_command_judges_again_and_reports(stub: StubModel, monkeypatch: pytest.MonkeyPatch):
     pilot = run_pilot(stub)
     monkeypatch.setattr(

@@ -40,6 +40,7 @@ def small_benchmark() -> Benchmark:
     )
 
 
+@pytest.mark.slow
 def test_every_scripted_agent_completes_an_episode_marked_as_scripted():
     benchmark = small_benchmark()
     for agent in ("scripted-helpful", "scripted-passive", "scripted-asks", "scripted-silent"):
@@ -51,6 +52,7 @@ def test_every_scripted_agent_completes_an_episode_marked_as_scripted():
             assert {intent["status"] for intent in session["intents"]} <= {"completed", "inferred", "provided"}
 
 
+@pytest.mark.slow
 def test_same_pilot_gives_the_same_outcome():
     benchmark = small_benchmark()
 
@@ -63,6 +65,7 @@ def test_same_pilot_gives_the_same_outcome():
     assert reports[0]["scores"] == reports[1]["scores"]
 
 
+@pytest.mark.slow
 def test_faulty_judge_is_asked_again():
     stumbles = ("fenced", "fewer", "more", "prose", "malformed", "500", "cut")
     model = endpoint("stumbling", model="scripted-judge" + "".join(f"+{stumble}x1" for stumble in stumbles))
@@ -76,6 +79,7 @@ def test_faulty_judge_is_asked_again():
     assert answered.count() == used.count() + 3
 
 
+@pytest.mark.slow
 def test_unsupported_quote_marks_the_verdict():
     liar = endpoint("liar", model="scripted-judge+misquote")
 
@@ -96,6 +100,7 @@ def test_unavailable_judge_stops_the_pilot_and_is_not_the_agents_failure():
     assert (pilot.state, score["failed"], score["missing"], score["comp"]) == ("stopped", 0, 1, None)
 
 
+@pytest.mark.slow
 def test_real_episode_of_twenty_tasks(pibench_data: Path):
     benchmark = Benchmark.objects.create(slug="real", name="Real")
     import_path(benchmark, pibench_data / "law_trainee", by=None)

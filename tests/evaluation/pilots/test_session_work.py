@@ -60,6 +60,7 @@ def test_strict_skips_met_items_and_compat_judges_every_turn(stub: StubModel):
     assert session.compat_tokens == session.strict_tokens == 36
 
 
+@pytest.mark.slow
 def test_failed_session_is_zero_in_strict_and_left_out_in_compat(stub: StubModel):
     too_long = (400, '{"error": {"message": "maximum context length", "code": "context_length_exceeded"}}')
     stub.agent = lambda body: "Done." if "fine" in body["messages"][1]["content"] else too_long
@@ -83,6 +84,7 @@ def test_failed_session_is_zero_in_strict_and_left_out_in_compat(stub: StubModel
     assert report["scores"]["strict"]["failed"] == 1
 
 
+@pytest.mark.slow
 def test_infrastructure_failure_is_retried_then_stops_the_pilot_until_resumed(stub: StubModel):
     stub.follow_up = lambda body: (400, '{"error": {"message": "no"}}')
     pilot = work_through(start(stub, task("a", checklist=(rubric("x"),)), task("b")))
@@ -99,6 +101,7 @@ def test_infrastructure_failure_is_retried_then_stops_the_pilot_until_resumed(st
     assert (pilot.state, stub.asked["agent"] - agent_calls) == ("finished", 3)
 
 
+@pytest.mark.slow
 def test_judge_without_usable_answer_is_an_infrastructure_failure(stub: StubModel):
     answers = iter(["what?", "[]"])
     stub.checklist = lambda body: next(answers, None) or decisions(body, lambda index: True)
@@ -132,6 +135,7 @@ def test_ungraded_items_are_null_and_never_not_met(stub: StubModel):
     assert list(errors) == ["The grader script data/p/scripts/gone.py does not exist."]
 
 
+@pytest.mark.slow
 def test_an_environment_trigger_opens_its_session_as_an_event_that_nobody_said(stub: StubModel, client: Client):
     trigger = Trigger(kind="feed", payload={"headline": "Fees rise"})
     pilot = work_through(start(stub, task("a", trigger=trigger, initial_request="", checklist=(rubric("x"),))))
@@ -167,6 +171,7 @@ def test_judges_see_the_files_of_the_turn(stub: StubModel):
     assert "[this file does not exist]" in prompts["messages"][1]["content"]
 
 
+@pytest.mark.slow
 def test_files_are_staged_over_the_earlier_workspace(stub: StubModel):
     pilot = start(
         stub,
@@ -207,6 +212,7 @@ def test_unstorable_text_is_made_storable(stub: StubModel):
     assert (pilot.state, Turn.objects.get().reply) == ("finished", "a\ufffdb")
 
 
+@pytest.mark.slow
 def test_report_has_its_documented_shape(stub: StubModel):
     pilot = work_through(
         start(
@@ -246,6 +252,7 @@ def test_report_has_its_documented_shape(stub: StubModel):
     assert scored["tokens"]["agent"] == 36
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_session_holds_no_connection_to_the_database_while_a_model_is_asked(
     stub: StubModel, monkeypatch: pytest.MonkeyPatch

@@ -99,6 +99,7 @@ def stored_texts() -> str:
     )
 
 
+@pytest.mark.slow
 def test_pilot_calls_a_server_by_address_once_though_its_worker_died_and_keeps_its_key_to_itself(
     stub: StubModel, shop: HttpToolServer, monkeypatch: pytest.MonkeyPatch
 ):
@@ -134,6 +135,7 @@ def test_pilot_calls_a_server_by_address_once_though_its_worker_died_and_keeps_i
     assert SECRET not in stored_texts() + json.dumps(stub.bodies)
 
 
+@pytest.mark.slow
 def test_pilot_calls_a_server_that_is_a_command_in_the_sandbox(stub: StubModel):
     if words := why_unavailable():
         pytest.skip(words)
@@ -175,6 +177,7 @@ def test_late_answer_is_told_to_the_agent_and_the_session_goes_on(stub: StubMode
     )
 
 
+@pytest.mark.slow
 def test_server_that_is_down_or_changed_makes_its_session_wait_with_a_plain_reason_and_is_called_once_it_is_back(
     stub: StubModel, shop: HttpToolServer
 ):

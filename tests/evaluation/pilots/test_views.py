@@ -103,6 +103,7 @@ def test_start_form_of_a_large_benchmark_loads_the_selected_personas_tasks(
     assert 'value="other_2" checked' in named and 'value="own_1"' not in named
 
 
+@pytest.mark.slow
 def test_pilot_page_paginates_personas_and_counts_all(client: Client):
     benchmark = benchmark_of()
     total = PERSONAS_PER_PAGE + 1
@@ -133,6 +134,7 @@ def test_invalid_start_form_keeps_choices_and_shows_the_reason(client: Client):
     assert not Pilot.objects.exists()
 
 
+@pytest.mark.slow
 def test_only_an_unfinished_pilot_page_polls(client: Client):
     pilot = pilot_row()
     signed_in(client, pilot, "viewer")

@@ -24,6 +24,7 @@ def one_task() -> object:
     return task("a", checklist=(rubric("x"),), intents=intents("The fee is 30 crowns.", "Sign as Ada."))
 
 
+@pytest.mark.slow
 def test_the_user_says_answers_in_voice_and_those_of_which_no_phrasing_held_verbatim(stub: StubModel):
     stub.voice_check = lambda body: (
         '{"says_all": true, "holds_back": %s, "reason": ""}'
@@ -40,6 +41,7 @@ def test_the_user_says_answers_in_voice_and_those_of_which_no_phrasing_held_verb
     assert pilot.config["user"]["prompts"]["voice"]["version"] == "1"
 
 
+@pytest.mark.slow
 def test_verbatim_asks_nobody_how_to_say_it(stub: StubModel):
     pilot = work_through(start(stub, one_task()))
 
@@ -77,6 +79,7 @@ def test_by_default_the_user_of_the_paper_listens_chooses_and_speaks_and_that_of
     assert "No files were written." in first and "<assistant turn=" in first
 
 
+@pytest.mark.slow
 def test_what_the_request_says_is_no_secret_and_reminded_of_last(stub: StubModel):
     request = "Please write the note. Sign the note as Ada Lovelace of the harbour office."
     said_already = "Sign the note as Ada Lovelace of the harbour office."
@@ -94,6 +97,7 @@ def test_what_the_request_says_is_no_secret_and_reminded_of_last(stub: StubModel
     assert held_back == ["The fee is 30.", "(nothing)", "(nothing)"]
 
 
+@pytest.mark.slow
 def test_the_user_sees_the_files_that_judges_see_and_knows_the_sign_ins_of_the_apps(stub: StubModel):
     accounts = [
         {"username": "ada@example.com", "first_name": "Ada", "password": "tide-7"},
@@ -165,6 +169,7 @@ def test_the_user_knows_what_they_want_besides_so_that_none_of_it_is_denied(stub
     assert "<wanted_too>\nKeep British spelling.\n</wanted_too>" in second
 
 
+@pytest.mark.slow
 def test_a_session_that_misses_the_same_thing_three_times_is_blocked_and_counted_beside_the_score(stub: StubModel):
     stub.voice = lambda body: said("I do not have it.", "The Gmail  password")
     wanted = intents(*(f"Wish {number}." for number in range(6)))
@@ -180,6 +185,7 @@ def test_a_session_that_misses_the_same_thing_three_times_is_blocked_and_counted
     assert report["scores"]["strict"]["n"] == 1
 
 
+@pytest.mark.slow
 def test_a_release_is_blocked_by_a_task_that_was_blocked_in_its_evidence(stub: StubModel):
     stub.voice = lambda body: said("I do not have it.", "password")
     pilot = work_through(start(stub, task("a", checklist=(rubric("x"),), intents=intents(*"abcdef")), protocol="paper"))
@@ -190,6 +196,7 @@ def test_a_release_is_blocked_by_a_task_that_was_blocked_in_its_evidence(stub: S
     assert "In pilot 1 its user could not go on" in found[0].message
 
 
+@pytest.mark.slow
 def test_a_scripted_user_speaks_verbatim_in_both_protocols():
     for protocol in ("paper", "release"):
         pilot = work_through(pilot_of(benchmark_of(one_task()), protocol=protocol))

@@ -25,6 +25,7 @@ from tests.evaluation.stub_model import StubModel
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "stub_key")]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_while_the_first_answer_is_thought_of_pages_say_whom_they_wait_for_and_how_long(
     stub: StubModel, client: Client
@@ -52,6 +53,7 @@ def test_while_the_first_answer_is_thought_of_pages_say_whom_they_wait_for_and_h
     assert "0 answered calls" in " ".join(pages[1].split())
 
 
+@pytest.mark.slow
 def test_request_that_timed_out_is_told_with_its_repeats_and_what_it_may_have_cost(
     stub: StubModel, client: Client, monkeypatch: pytest.MonkeyPatch
 ):
@@ -76,6 +78,7 @@ def test_request_that_timed_out_is_told_with_its_repeats_and_what_it_may_have_co
     assert told.sentence.endswith("did not answer within 600 seconds.")
 
 
+@pytest.mark.slow
 def test_duration_of_a_turn_counts_what_was_answered_before_its_worker_was_killed(
     stub: StubModel, monkeypatch: pytest.MonkeyPatch
 ):

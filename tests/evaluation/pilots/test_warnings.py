@@ -60,6 +60,7 @@ def test_agent_that_failed_its_test_starts_no_pilot_until_that_is_accepted(model
     assert pilot_of(benchmark, user_model=model, judge=model).judge == model
 
 
+@pytest.mark.slow
 def test_start_page_says_it_and_asks(model: ModelEndpoint, benchmark: Benchmark, client: Client):
     client.force_login(member(benchmark, Role.OWNER))
     address = f"/benchmarks/{benchmark.slug}/pilots"

@@ -31,6 +31,7 @@ def signed_in(benchmark: Benchmark, role: str, client: Client) -> Client:
     return client
 
 
+@pytest.mark.slow
 def test_matrix_tells_what_it_takes_starts_within_a_budget_and_can_be_stopped(
     benchmark: Benchmark, client: Client
 ) -> None:

@@ -51,6 +51,7 @@ def validation_blockers(benchmark: Benchmark) -> list[Blocker]:
     return found
 
 
+@pytest.mark.slow
 def test_rules_are_tried_on_each_saved_version_without_a_model_and_once() -> None:
     benchmark = benchmark_of(checked("a"), task("b"))
     write_solution(row_of(benchmark, "a"), GivenTurn("It is 12 crowns."), by=None)
@@ -92,6 +93,7 @@ def card_of(benchmark: Benchmark, version: str) -> str:
     return " ".join(data_card_file(release.manifest).decode().split())
 
 
+@pytest.mark.slow
 def test_card_says_which_tasks_are_validated_and_why_others_are_not() -> None:
     benchmark = benchmark_of(checked("a"), checked("c", text="by ferry"))
     assert "Not validated: no feasibility check" in card_of(benchmark, "1.0")

@@ -85,6 +85,7 @@ def solve(benchmark: Benchmark, reply: str = "With the fee.", name: str = "b") -
     return write_solution(row, GivenTurn(reply), by=None)
 
 
+@pytest.mark.slow
 def test_task_is_validated_by_three_steps_its_solution_and_answers_without_work(model: ModelEndpoint) -> None:
     benchmark = benchmark_of(task("a", intents=intents("Name the harbour fee.")), note("b", "a"))
     solve(benchmark)
@@ -101,6 +102,7 @@ def test_task_is_validated_by_three_steps_its_solution_and_answers_without_work(
     assert of(benchmark, "a").exempt
 
 
+@pytest.mark.slow
 def test_candidates_never_see_the_checklist_and_hear_only_what_their_step_tells(
     stub: StubModel, model: ModelEndpoint
 ) -> None:
@@ -117,6 +119,7 @@ def test_candidates_never_see_the_checklist_and_hear_only_what_their_step_tells(
     ]
 
 
+@pytest.mark.slow
 def test_same_content_is_not_probed_twice_and_a_changed_one_is(stub: StubModel, model: ModelEndpoint) -> None:
     benchmark = benchmark_of(note())
     solve(benchmark)
@@ -134,6 +137,7 @@ def test_same_content_is_not_probed_twice_and_a_changed_one_is(stub: StubModel, 
     assert of(benchmark).validated
 
 
+@pytest.mark.slow
 def test_another_solution_is_judged_anew_and_alone(stub: StubModel, model: ModelEndpoint) -> None:
     benchmark = benchmark_of(note())
     solve(benchmark)
@@ -148,6 +152,7 @@ def test_another_solution_is_judged_anew_and_alone(stub: StubModel, model: Model
     assert of(benchmark).why == "Not as it should be: reference solution."
 
 
+@pytest.mark.slow
 def test_item_that_takes_no_work_is_named_with_who_meets_it(stub: StubModel, model: ModelEndpoint) -> None:
     stub.checklist = lambda body: decisions(body, lambda _: True)
     benchmark = benchmark_of(note())
@@ -158,6 +163,7 @@ def test_item_that_takes_no_work_is_named_with_who_meets_it(stub: StubModel, mod
     assert states(benchmark)["alone"] == "failed"
 
 
+@pytest.mark.slow
 def test_without_a_reference_solution_a_task_is_not_validated(model: ModelEndpoint) -> None:
     benchmark = benchmark_of(note())
     work_through(started(benchmark))
@@ -177,6 +183,7 @@ def test_scripted_models_never_count(scripted: object) -> None:
     assert not of(benchmark).validated
 
 
+@pytest.mark.slow
 def test_answer_of_a_scripted_model_marks_its_probe(scripted: object, stub: StubModel) -> None:
     url = scripted.url  # type: ignore[attr-defined]
     endpoint("secretly", base_url=url, model="scripted-helpful", scripted=False)
@@ -186,6 +193,7 @@ def test_answer_of_a_scripted_model_marks_its_probe(scripted: object, stub: Stub
     assert set(Probe.objects.values_list("scripted", flat=True)) == {True}
 
 
+@pytest.mark.slow
 def test_spent_budget_stops_it_and_a_higher_one_goes_on_without_asking_twice(
     stub: StubModel, model: ModelEndpoint
 ) -> None:
@@ -204,6 +212,7 @@ def test_spent_budget_stops_it_and_a_higher_one_goes_on_without_asking_twice(
     assert of(benchmark).validated
 
 
+@pytest.mark.slow
 def test_failing_service_stops_it_with_the_reason_and_it_can_be_resumed(stub: StubModel, model: ModelEndpoint) -> None:
     works, stub.checklist = stub.checklist, lambda body: (400, "no")
     benchmark = benchmark_of(note())
@@ -229,6 +238,7 @@ def test_cancelled_validation_keeps_what_was_probed_and_asks_nothing_more(
     assert Probe.objects.filter(items__isnull=False).count() == 1
 
 
+@pytest.mark.slow
 def test_worker_that_died_after_grading_leaves_the_rest_to_the_sweep(model: ModelEndpoint) -> None:
     from evaluation.pilots.session_work import work_on
 
@@ -256,6 +266,7 @@ def test_probes_are_no_rehearsals_and_no_pilots(model: ModelEndpoint) -> None:
     assert not Session.objects.filter(run__pilot__isnull=False).exists()
 
 
+@pytest.mark.slow
 def test_stored_results_and_solutions_are_never_changed(model: ModelEndpoint) -> None:
     benchmark = benchmark_of(note())
     solution = solve(benchmark)
@@ -280,6 +291,7 @@ def test_solution_needs_something_and_stays_in_the_workspace() -> None:
     assert row.content == before
 
 
+@pytest.mark.slow
 def test_rehearsal_in_the_agents_seat_becomes_the_solution(model: ModelEndpoint, stub: StubModel) -> None:
     benchmark = benchmark_of(note())
     row = Task.objects.select_related("persona__benchmark").get(persona__benchmark=benchmark)
@@ -298,6 +310,7 @@ def test_rehearsal_in_the_agents_seat_becomes_the_solution(model: ModelEndpoint,
     assert states(benchmark)["reference"] == "passed"
 
 
+@pytest.mark.slow
 def test_command_says_what_is_validated_and_exits_by_it(
     model: ModelEndpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -130,6 +130,7 @@ def test_schema_requires_what_the_parser_needs():
     assert properties["required"] == ["index", "decision", "quote", "reason"]
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(
     st.one_of(

@@ -44,6 +44,7 @@ def test_an_episode_is_one_chain_of_all_tasks_in_order(tasks):
     assert plan_run(tasks, PilotMode.EPISODE) == RunPlan((Chain(tuple(task.name for task in tasks)),))
 
 
+@pytest.mark.slow
 @given(episodes())
 def test_groups_hold_every_task_once_with_all_that_it_depends_on_before_it(tasks):
     plan = plan_run(tasks, PilotMode.GROUPS)
@@ -56,6 +57,7 @@ def test_groups_hold_every_task_once_with_all_that_it_depends_on_before_it(tasks
             assert set(needs[name]) <= set(chain.tasks[:at])
 
 
+@pytest.mark.slow
 @given(episodes(), st.data())
 def test_one_task_runs_after_exactly_what_it_depends_on(tasks, data):
     name = data.draw(st.sampled_from(tasks)).name
@@ -65,6 +67,7 @@ def test_one_task_runs_after_exactly_what_it_depends_on(tasks, data):
     assert in_order(chain.tasks, tasks)
 
 
+@pytest.mark.slow
 @given(episodes())
 def test_an_ablation_pairs_each_last_task_with_itself_alone(tasks):
     groups = [group for group in groups_of(tasks) if len(group) > 1]
@@ -76,6 +79,7 @@ def test_an_ablation_pairs_each_last_task_with_itself_alone(tasks):
     assert all(chain.start == Start.INITIAL for chain in chains)
 
 
+@pytest.mark.slow
 @given(episodes(), st.data())
 def test_changed_runs_every_task_or_takes_it_over_and_nothing_runs_on_an_old_dependency(tasks, data):
     stale = data.draw(st.sets(st.sampled_from([task.name for task in tasks]), min_size=1))
@@ -97,6 +101,7 @@ def test_changed_runs_every_task_or_takes_it_over_and_nothing_runs_on_an_old_dep
             assert not set(task.depends_on) & runs
 
 
+@pytest.mark.slow
 @given(episodes(), st.sampled_from([mode for mode in PilotMode if mode != PilotMode.TASK]), st.data())
 def test_chosen_tasks_bring_what_they_depend_on_and_nothing_else(tasks, mode, data):
     chosen = data.draw(st.lists(st.sampled_from([task.name for task in tasks]), min_size=1))

@@ -48,6 +48,7 @@ def begun(client: Client, script: bytes) -> Rehearsal:
     return start_rehearsal(Task.objects.get(persona__benchmark=benchmark), by=author, seat="agent", judge=judge)
 
 
+@pytest.mark.slow
 def test_grader_script_decides_a_rehearsal_once_it_is_over(client: Client, row: Rehearsal, scripted):
     page = f"/rehearsals/{row.pk}/"
     make_call(row.pk, "write_file", {"path": "note.md", "content": "70"})
@@ -84,6 +85,7 @@ def test_nothing_is_said_of_a_checklist_where_nothing_was_done(client: Client, r
     assert "Checklist" not in client.get(f"/rehearsals/{row.pk}/").content.decode()
 
 
+@pytest.mark.slow
 def test_grading_that_was_stopped_can_be_done_again(client: Client, row: Rehearsal, scripted, monkeypatch):
     def no_sandbox(*_: object) -> None:
         raise InfrastructureError("There is no sandbox.")
@@ -102,6 +104,7 @@ def test_grading_that_was_stopped_can_be_done_again(client: Client, row: Rehears
     assert [item.strict.status for item in shown(row).items] == ["not_met", "not_met"]
 
 
+@pytest.mark.slow
 def test_a_script_without_keys_is_reported_and_decides_nothing(client: Client, scripted):
     row = begun(client, b"def score(history):\n    return {}\n")
     after_reply(row, "Nothing was written.")
@@ -113,6 +116,7 @@ def test_a_script_without_keys_is_reported_and_decides_nothing(client: Client, s
     assert "returned no keys" in page and "is being graded" not in page
 
 
+@pytest.mark.slow
 def test_judge_grades_the_criteria_of_a_rehearsal_as_a_pilots(stub):
     stub.checklist = lambda body: decisions(body, lambda index: index == 1, quote="The fee is 70.")
     row = started("agent", real(stub), checklist=(rubric("Names the fee."), rubric("Is signed.")))

@@ -24,6 +24,7 @@ from tests.evaluation.stub_model import decisions
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.slow
 def test_judge_resolves_replies_from_the_assistants_seat_as_in_any_session(stub):
     stub.satisfaction = lambda body: decisions(body, lambda index: index == 1, quote="The fee is 70.")
     stub.follow_up = lambda body: decisions(body, lambda index: index == 2, quote="Shall I sign it?")
@@ -75,6 +76,7 @@ def test_agent_sees_no_hidden_intent_before_the_user_says_it(stub):
     assert "Be brief" not in json.dumps(stub.bodies)
 
 
+@pytest.mark.slow
 def test_user_decides_manually_and_sends_own_message(stub):
     stub.agent = lambda body: "The fee is 70. Shall I sign?"
     row = started("user", None, real(stub))
@@ -108,6 +110,7 @@ def test_first_open_intent_is_provided_if_none_was_met_or_asked_for(stub):
     assert shown(row).message == "Name the fee."
 
 
+@pytest.mark.slow
 def test_changed_judge_proposals_are_marked_as_manual(stub):
     stub.agent = lambda body: "The fee is 70."
     stub.satisfaction = lambda body: decisions(body, lambda index: index in (1, 2), quote="The fee is 70.")

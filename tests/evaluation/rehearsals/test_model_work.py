@@ -19,6 +19,7 @@ from tests.evaluation.stub_model import decisions
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.slow
 def test_reply_is_preserved_when_the_judge_fails(stub):
     stub.satisfaction = lambda body: (400, "no such model")
     row = started("agent", real(stub))

@@ -33,6 +33,7 @@ def think(body: dict[str, Any]) -> dict[str, Any] | tuple[int, str]:
     return message | {"tool_calls": [call]}
 
 
+@pytest.mark.slow
 def test_thoughts_of_a_rehearsed_agent_go_back_over_tool_calls_and_turns_and_to_nobody_else(
     stub: StubModel, client: Client
 ):

@@ -127,6 +127,7 @@ def test_tools_are_offered_without_a_look_at_the_turns(row: Rehearsal, django_as
         assert offered_tools(row).keys() == offered.keys()
 
 
+@pytest.mark.slow
 def test_mail_is_read_and_answered_in_a_mailbox_and_the_change_is_shown(client: Client, row: Rehearsal):
     page = client.get(f"/rehearsals/{row.pk}/mail/").content.decode()
     assert "Log in" in page and "<code>mail-of-ada</code>" in page
@@ -152,6 +153,7 @@ def test_mail_is_read_and_answered_in_a_mailbox_and_the_change_is_shown(client: 
     assert desk_of(reloaded(row)).made[-1].effects[0]["after"]["sent_at"] == "2027-03-02T10:30:16"
 
 
+@pytest.mark.slow
 def test_mailbox_is_never_stale_whoever_changed_it(client: Client, row: Rehearsal):
     token = token_of(row)
     mail = {"email_addresses": ["ada@example.com"], "subject": "To myself", "body": "Later.", "access_token": token}
@@ -165,6 +167,7 @@ def test_mailbox_is_never_stale_whoever_changed_it(client: Client, row: Rehearsa
     assert client.get(f"/rehearsals/{row.pk}/mail/?thread=99&page=7").status_code == 200
 
 
+@pytest.mark.slow
 def test_mail_is_offered_only_where_the_assistant_has_it(client: Client, row: Rehearsal):
     assert f"/rehearsals/{row.pk}/mail/" in client.get(f"/rehearsals/{row.pk}/").content.decode()
 
@@ -176,6 +179,7 @@ def test_mail_is_offered_only_where_the_assistant_has_it(client: Client, row: Re
     assert "no tool of Gmail is bound to it" in client.get(mail).content.decode()
 
 
+@pytest.mark.slow
 def test_commands_are_offered_or_the_page_says_why_not(client: Client, row: Rehearsal, monkeypatch):
     page = f"/rehearsals/{row.pk}/tools/"
     if not person_tools.why_no_shell():

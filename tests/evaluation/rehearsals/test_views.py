@@ -47,6 +47,7 @@ def text(page: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 
+@pytest.mark.slow
 def test_rehearsal_from_the_assistants_seat(client: Client, draft: Task, scripted):
     row = start(client, draft)
 
@@ -65,6 +66,7 @@ def test_rehearsal_from_the_assistants_seat(client: Client, draft: Task, scripte
     assert f"/rehearsals/{row.pk}/" in listed
 
 
+@pytest.mark.slow
 def test_rehearsal_from_the_users_seat_with_manual_decisions(client: Client, draft: Task, scripted):
     row = start(client, draft, "user", "")
     work_on(row)
@@ -146,6 +148,7 @@ def test_calls_that_the_agent_has_made_are_shown_while_it_works(client: Client, 
     assert "exec runs" in text(client.get(f"/rehearsals/{row.pk}/").content.decode())
 
 
+@pytest.mark.slow
 def test_files_are_written_shown_changed_and_removed(client: Client, draft: Task, scripted):
     row = start(client, draft)
 
@@ -157,6 +160,7 @@ def test_files_are_written_shown_changed_and_removed(client: Client, draft: Task
     assert "notes/a.md" not in text(post(client, row, "remove", path="notes/a.md")).partition("Workspace")[2]
 
 
+@pytest.mark.slow
 def test_extracting_text_returns_to_its_turn(client: Client, draft: Task, scripted):
     row = start(client, draft)
     post(client, row, "answer", text="The fee is 70.")
@@ -199,6 +203,7 @@ def test_rehearsal_is_private(client: Client, draft: Task, scripted):
     assert Rehearsal.objects.exists()
 
 
+@pytest.mark.slow
 def test_text_of_users_and_models_is_escaped(client: Client, draft: Task, scripted):
     row = start(client, draft, "user", "")
     work_on(row)
@@ -222,6 +227,7 @@ def queries_of(client: Client, address: str) -> int:
     return len(asked)
 
 
+@pytest.mark.slow
 def test_number_of_queries_does_not_depend_on_turns(client: Client, draft: Task, scripted):
     row = start(client, draft)
     lifecycle.write_file(row.pk, "a.md", b"1")
@@ -238,6 +244,7 @@ def test_number_of_queries_does_not_depend_on_turns(client: Client, draft: Task,
     assert queries_of(client, f"/rehearsals/{row.pk}/") == short < 28
 
 
+@pytest.mark.slow
 def test_list_has_a_constant_number_of_queries(client: Client, draft: Task, scripted):
     address = f"{draft.get_absolute_url()}rehearse/"
     start(client, draft)

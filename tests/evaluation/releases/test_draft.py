@@ -47,6 +47,7 @@ def test_first_release_has_no_draft(benchmark: Benchmark, owner: User) -> None:
     assert draft_changes(benchmark) == ""
 
 
+@pytest.mark.slow
 def test_notes_requests_of_reviewers_and_errata_since_the_last_release_are_drafted(
     benchmark: Benchmark, owner: User
 ) -> None:
@@ -80,6 +81,7 @@ def test_long_draft_says_what_it_leaves_out(benchmark: Benchmark, owner: User, m
     assert draft_changes(benchmark).splitlines()[-1].endswith("more")
 
 
+@pytest.mark.slow
 def test_draft_stands_in_the_form_to_be_edited(benchmark: Benchmark, owner: User, client: Client) -> None:
     release(benchmark)
     change("a", "The fee is named.", owner)

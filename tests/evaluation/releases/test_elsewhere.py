@@ -109,6 +109,7 @@ def client_of(person: User) -> Client:
     return client
 
 
+@pytest.mark.slow
 def test_page_accepts_one_or_all_for_who_may_release(desk: Desk) -> None:
     author = member(desk.benchmark, Role.AUTHOR)
     page, accept = (

@@ -67,6 +67,7 @@ def test_erratum_is_signed_about_the_archive(benchmark: Benchmark, manager: User
         Erratum.objects.update(text="Nothing.")
 
 
+@pytest.mark.slow
 def test_later_packs_tell_it_and_earlier_ones_stay_as_they_are(benchmark: Benchmark, manager: User):
     first = cut(benchmark)
     publish_erratum(first, ErratumOptions(text="The *fee* is 14 crowns."), by=manager)
@@ -98,6 +99,7 @@ def test_unknown_tasks_and_missing_secrets_are_refused(
     assert not Erratum.objects.exists()
 
 
+@pytest.mark.slow
 def test_page_and_api_publish_and_list_errata(benchmark: Benchmark, manager: User, client: Client):
     release = cut(benchmark)
     client.force_login(manager)

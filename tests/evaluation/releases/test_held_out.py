@@ -146,6 +146,7 @@ def held_out(release: Release) -> HeldOutPack:
     return pack
 
 
+@pytest.mark.slow
 def test_nothing_of_held_out_tasks_stands_in_the_published_pack(benchmark: Benchmark, owner: User):
     waived = Task.objects.get(task_id=f"{MARK}_second")
     Finding.objects.filter(task=waived).delete()
@@ -178,6 +179,7 @@ def test_nothing_of_held_out_tasks_stands_in_the_published_pack(benchmark: Bench
     assert "figure" not in figure
 
 
+@pytest.mark.slow
 def test_published_pack_names_the_held_out_one_by_its_hash(benchmark: Benchmark):
     release = cut(benchmark)
     pack = held_out(release)
@@ -194,6 +196,7 @@ def test_published_pack_names_the_held_out_one_by_its_hash(benchmark: Benchmark)
     assert pack.sha256 in files_of(release)["README.md"].decode()
 
 
+@pytest.mark.slow
 def test_canary_of_each_split_stands_with_its_tasks(benchmark: Benchmark):
     files = files_of(cut(benchmark))
     rows = {path: files[path].decode() for path in ("flat/tasks.jsonl", "flat/tasks-validation.jsonl")}
@@ -204,6 +207,7 @@ def test_canary_of_each_split_stands_with_its_tasks(benchmark: Benchmark):
     assert '"The sign"' not in rows["flat/tasks.jsonl"]
 
 
+@pytest.mark.slow
 def test_both_packs_are_made_again_byte_for_byte_whatever_became_of_the_drafts(
     benchmark: Benchmark, owner: User, capsys: pytest.CaptureFixture[str]
 ):
@@ -222,6 +226,7 @@ def test_both_packs_are_made_again_byte_for_byte_whatever_became_of_the_drafts(
     assert held_out(release).sha256 in said
 
 
+@pytest.mark.slow
 def test_release_without_held_out_tasks_has_one_pack(benchmark: Benchmark, owner: User, client: Client):
     for persona in benchmark.personas.all():
         names = persona.tasks.filter(split="held_out").values_list("task_id", flat=True)
@@ -237,6 +242,7 @@ def test_release_without_held_out_tasks_has_one_pack(benchmark: Benchmark, owner
     assert "of the held-out pack" not in shown
 
 
+@pytest.mark.slow
 def test_both_packs_together_give_the_benchmark_again(benchmark: Benchmark):
     release = cut(benchmark)
     other = BenchmarkFactory()
@@ -267,6 +273,7 @@ def told_in(release: Release) -> list[str]:
     return [each["problem"]["message"] for each in release.exceptions if each["problem"]["code"] == "held-out-told"]
 
 
+@pytest.mark.slow
 def test_text_that_tells_of_a_held_out_task_blocks_the_release_until_it_is_accepted(benchmark: Benchmark):
     spill(benchmark)
     with pytest.raises(ReleaseBlockedError) as blocked:
@@ -279,6 +286,7 @@ def test_text_that_tells_of_a_held_out_task_blocks_the_release_until_it_is_accep
     assert f"accepting {len(release.exceptions)} exceptions: A test." in released.summary
 
 
+@pytest.mark.slow
 def test_sentence_without_spaces_that_tells_of_a_held_out_task_is_found(benchmark: Benchmark):
     secret = "请把港口费用写成一封信寄给船长"
     row = Task.objects.get(task_id=f"{MARK}_alone")
@@ -287,12 +295,14 @@ def test_sentence_without_spaces_that_tells_of_a_held_out_task_is_found(benchmar
     assert "data/Harbour/tasks/b/spill.md" in told_in(cut(benchmark))[0]
 
 
+@pytest.mark.slow
 def test_clock_that_names_a_held_out_task_by_a_short_id_is_told(benchmark: Benchmark, owner: User):
     make_move(benchmark.personas.get(user_id="Harbour").pk, Move("split", ("b",), split="held_out"), by=owner)
     [message] = [each for each in told_in(cut(benchmark)) if "apps/clock.json" in each]
     assert message == "data/Harbour/apps/clock.json of the published pack tells of “The letter”, which is held out."
 
 
+@pytest.mark.slow
 def test_clock_that_names_a_held_out_task_is_told(benchmark: Benchmark, owner: User):
     persona = benchmark.personas.get(user_id="Harbour")
     times = {"tasks": {f"{MARK}_second": "2026-03-09T09:00"}}
@@ -300,6 +310,7 @@ def test_clock_that_names_a_held_out_task_is_told(benchmark: Benchmark, owner: U
     assert any("data/Harbour/apps/clock.json" in message for message in told_in(cut(benchmark)))
 
 
+@pytest.mark.slow
 def test_page_shows_what_tells_of_held_out_tasks_and_takes_a_reason(
     benchmark: Benchmark, owner: User, client: Client, monkeypatch: pytest.MonkeyPatch
 ):
@@ -323,12 +334,14 @@ def test_page_shows_what_tells_of_held_out_tasks_and_takes_a_reason(
     assert {each["by"] for each in benchmark.releases.get().exceptions} == {str(owner)}
 
 
+@pytest.mark.slow
 def test_erratum_is_of_held_out_tasks_or_of_published_ones(benchmark: Benchmark, owner: User):
     release = cut(benchmark)
     with pytest.raises(OptionsError, match="held out"):
         publish_erratum(release, ErratumOptions(text="Both.", tasks=["Harbour/a", f"Harbour/{MARK}_first"]), by=owner)
 
 
+@pytest.mark.slow
 def test_only_owners_fetch_the_held_out_pack(benchmark: Benchmark, owner: User, client: Client):
     release = cut(benchmark)
     page, fetch = (
@@ -350,6 +363,7 @@ def test_only_owners_fetch_the_held_out_pack(benchmark: Benchmark, owner: User, 
     assert "for owners of the benchmark" not in shown
 
 
+@pytest.mark.slow
 def test_results_of_held_out_tasks_come_home_to_their_release(
     benchmark: Benchmark, owner: User, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

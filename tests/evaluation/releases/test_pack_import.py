@@ -73,6 +73,7 @@ def test_preview_shows_version_exceptions_and_approvers_before_anything_is_store
     assert (row.state, Task.objects.filter(persona__benchmark__slug="here").count()) == ("previewed", 0)
 
 
+@pytest.mark.slow
 def test_approval_elsewhere_follows_from_the_release(pack: bytes):
     client, row, _ = upload(pack, "owner")
     second = Client()
@@ -86,6 +87,7 @@ def test_approval_elsewhere_follows_from_the_release(pack: bytes):
     assert "in release 1.0 of Bakers by Rosa" in review.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("role", "posted"), [("owner", {"publication_choice": "1"}), ("author", {})])
 def test_nobody_is_asked_unless_an_owner_wants_it(pack: bytes, role: str, posted: dict[str, str]):
     client, row, page = upload(pack, role)
@@ -103,6 +105,7 @@ def test_malformed_facts_are_left_out():
     assert (facts.version, facts.approvers, facts.exceptions) == ("", {}, ())
 
 
+@pytest.mark.slow
 def test_pack_of_the_version_before_is_imported(db: None):
     pack = (Path(__file__).parents[2] / "studio" / "domain" / "packs" / "version-1.zip").read_bytes()
     _, row, page = upload(pack, "owner")

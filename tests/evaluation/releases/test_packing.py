@@ -77,6 +77,7 @@ def test_unpacked_pack_is_checked_by_coreutils_and_a_flipped_byte_found(benchmar
     assert subprocess.run(command, cwd=tmp_path, check=False, capture_output=True).returncode == 1
 
 
+@pytest.mark.slow
 def test_release_is_made_again_byte_for_byte_whatever_became_of_the_drafts(benchmark: Benchmark):
     Task.objects.filter(task_id="c").update(state=TaskState.RETIRED)
     first = cut(benchmark)
@@ -116,6 +117,7 @@ def test_command_says_which_files_are_not_made_again(benchmark: Benchmark, capsy
     assert "README.md" in changed["changed"]
 
 
+@pytest.mark.slow
 def test_task_is_run_again_if_more_changed_than_what_its_outcome_is_asked():
     benchmark = benchmark_of(task("a"), task("b", "a", checklist=(rubric("The letter names the fee."),)))
     cut(benchmark)
@@ -128,6 +130,7 @@ def test_task_is_run_again_if_more_changed_than_what_its_outcome_is_asked():
     assert {name: found for name, found in classed.items() if found} == {"rerun": [f"{persona}/a", f"{persona}/b"]}
 
 
+@pytest.mark.slow
 def test_changelog_classes_tasks_by_what_it_means_for_scores(benchmark: Benchmark):
     persona = Persona.objects.get().user_id
     Task.objects.filter(task_id="c").update(state=TaskState.RETIRED)
@@ -153,6 +156,7 @@ def test_changelog_classes_tasks_by_what_it_means_for_scores(benchmark: Benchmar
     assert "The letter is judged by more." in text and "The first release." in text
 
 
+@pytest.mark.slow
 def test_page_and_api_compare_two_releases_and_say_what_that_means_for_scores(benchmark: Benchmark, client: Client):
     persona = Persona.objects.get().user_id
     cut(benchmark)

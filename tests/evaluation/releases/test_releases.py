@@ -120,6 +120,7 @@ def test_empty_benchmark_cannot_be_released(manager: User):
     assert [blocker.code for blocker in blocked.value.blockers] == ["no-tasks"]
 
 
+@pytest.mark.slow
 def test_only_real_models_are_evidence(benchmark: Benchmark, stub: StubModel, manager: User):
     run_pilot(benchmark, endpoint("scripted-helpful"), endpoint("scripted-judge"))
     assert codes(benchmark) == ["too-few-audited", "truth-not-measured", "task-not-piloted", "task-not-piloted"]
@@ -137,6 +138,7 @@ def test_only_real_models_are_evidence(benchmark: Benchmark, stub: StubModel, ma
     assert release.manifest["evidence"]["audits"]["disagreed"] == 0
 
 
+@pytest.mark.slow
 def test_scripted_model_behind_any_address_is_recognised(benchmark: Benchmark, scripted):
     run_pilot(benchmark, *served(scripted.url, "scripted-asks", "scripted-judge"))
 
@@ -144,6 +146,7 @@ def test_scripted_model_behind_any_address_is_recognised(benchmark: Benchmark, s
     assert codes(benchmark) == ["too-few-audited", "truth-not-measured", "task-not-piloted", "task-not-piloted"]
 
 
+@pytest.mark.slow
 def test_disagreement_with_judges_blocks_a_release(benchmark: Benchmark, stub: StubModel):
     run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
     Benchmark.objects.update(release_limits={"audited_decisions": 3})
@@ -154,6 +157,7 @@ def test_disagreement_with_judges_blocks_a_release(benchmark: Benchmark, stub: S
     assert codes(benchmark) == ["judges-disagree", "judges-wrong-in-truth"]
 
 
+@pytest.mark.slow
 def test_too_little_shown_to_judges_blocks_a_release(benchmark: Benchmark, stub: StubModel):
     run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
     Benchmark.objects.update(release_limits={"audited_decisions": 0})
@@ -167,6 +171,7 @@ def test_too_little_shown_to_judges_blocks_a_release(benchmark: Benchmark, stub:
     assert codes(benchmark) == ["evidence-not-shown"]
 
 
+@pytest.mark.slow
 def test_task_needs_a_new_pilot_after_an_edit_that_can_change_its_score(benchmark: Benchmark, stub: StubModel):
     run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
     row = Task.objects.get(task_id="a")
@@ -180,6 +185,7 @@ def test_task_needs_a_new_pilot_after_an_edit_that_can_change_its_score(benchmar
     assert [b.task for b in release_blockers(benchmark) if b.code == "task-not-piloted"] == ["a", "b"]
 
 
+@pytest.mark.slow
 def test_changed_script_invalidates_pilots_of_its_tasks(benchmark: Benchmark, stub: StubModel, manager: User):
     persona = benchmark.personas.get()
     text = "def score(tools_history):\n    return {'called': int(bool(tools_history))}\n"

@@ -161,6 +161,7 @@ def test_commands_of_a_readme_verify_the_pack_as_they_are_written(benchmark: Ben
     assert "Signature Verified Successfully" in done.stdout and own in done.stdout and own in readme
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("secret", ["", "another secret of more than thirty-two characters"])
 def test_what_cannot_be_signed_is_released_only_as_an_exception(
     benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, secret: str
@@ -194,6 +195,7 @@ def test_replaced_key_signs_from_then_on(benchmark: Benchmark, monkeypatch: pyte
         replace_key(benchmark, by=owner)
 
 
+@pytest.mark.slow
 def test_page_shows_the_fingerprint_and_hands_out_the_statement(benchmark: Benchmark, client: Client):
     client.force_login(person(benchmark, "owner"))
     release = cut(benchmark)

@@ -68,6 +68,7 @@ def test_blockers_have_links_and_viewers_cannot_release(client: Client, benchmar
     assert (answer.status_code, Release.objects.count()) == (403, 0)
 
 
+@pytest.mark.slow
 def test_long_blocker_group_shows_some_and_links_to_all(client: Client):
     benchmark = benchmark_of(
         *(task(f"t{number:02}", title=f"Letter {number:02}") for number in range(ROWS_PER_KIND + 2))
@@ -121,6 +122,7 @@ def test_release_page_tells_what_its_manager_wrote_of_the_changes(client: Client
     assert "<p>The fee<br>is &lt;b&gt;named&lt;/b&gt;.</p>" in page
 
 
+@pytest.mark.slow
 def test_page_shows_the_release_that_is_being_made_and_takes_no_second_one(client: Client, benchmark: Benchmark):
     client.force_login(person(benchmark, "release_manager"))
     page = f"/benchmarks/{benchmark.slug}/releases/"
@@ -138,6 +140,7 @@ def test_page_shows_the_release_that_is_being_made_and_takes_no_second_one(clien
     assert over["HX-Redirect"] == Release.objects.get().get_absolute_url()
 
 
+@pytest.mark.slow
 def test_what_a_worker_refuses_stands_in_the_form_with_what_was_typed(client: Client, benchmark: Benchmark):
     client.force_login(person(benchmark, "release_manager"))
     request = requested(client, benchmark, accept="My reason.")
@@ -151,6 +154,7 @@ def test_what_a_worker_refuses_stands_in_the_form_with_what_was_typed(client: Cl
     assert "My reason." not in client.get(address_of(request), follow=True).content.decode()
 
 
+@pytest.mark.slow
 def test_refusal_is_over_with_the_next_release(client: Client, benchmark: Benchmark):
     client.force_login(person(benchmark, "release_manager"))
     request = requested(client, benchmark, accept="My reason.")

@@ -71,6 +71,7 @@ def test_points_of_agents_are_their_scores_on_the_leaderboard(benchmark: Benchma
     assert {row["turns"] for row in rows_of(benchmark, "turns_and_proc")} == {2.0}
 
 
+@pytest.mark.slow
 def test_points_of_tasks_lead_to_their_sessions(benchmark: Benchmark, client: Client):
     client.force_login(person(benchmark, "viewer"))
     page = client.get(f"/benchmarks/{benchmark.slug}/results/charts/?figure=proc_and_comp_by_task").content.decode()
@@ -80,6 +81,7 @@ def test_points_of_tasks_lead_to_their_sessions(benchmark: Benchmark, client: Cl
     assert "3 sessions" in behind and "· c" in re.sub(r"\s+", " ", behind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_has_a_page_a_table_and_downloads(name: str, benchmark: Benchmark, client: Client):
     client.force_login(person(benchmark, "viewer"))
@@ -198,6 +200,7 @@ def test_groups_that_score_the_same_alone_are_named(benchmark: Benchmark):
     assert figure.facts["unchanged"][0] in figure.note
 
 
+@pytest.mark.slow
 def test_page_of_the_ablation_chooses_pilots_of_that_mode(benchmark: Benchmark, client: Client):
     ablated(benchmark, covered=0)
     client.force_login(person(benchmark, "viewer"))
@@ -218,6 +221,7 @@ def test_command_and_api_give_the_figure_of_the_page(name: str, benchmark: Bench
     assert client.get(f"/api/benchmarks/{benchmark.slug}/results/?figure={name}").json() == page
 
 
+@pytest.mark.slow
 def test_figures_and_results_satisfy_their_published_schemas(benchmark: Benchmark, client: Client):
     client.force_login(person(benchmark, "viewer"))
     address = f"/api/benchmarks/{benchmark.slug}/results/"
@@ -239,6 +243,7 @@ def test_results_name_the_frozen_tasks_with_their_hashes(benchmark: Benchmark, c
     assert {row["sha256"] for row in pilot["tasks"]} <= hashes
 
 
+@pytest.mark.slow
 def test_scripted_agents_are_marked_in_tables_and_drawings(benchmark: Benchmark, client: Client):
     client.force_login(person(benchmark, "viewer"))
     for name in ("statuses", "failures"):

@@ -47,6 +47,7 @@ def test_flipped_sessions_say_what_rose_and_what_fell(again: Benchmark):
     assert [change.after for change in back.flipped[0].fell] == ["provided", "not met"]
 
 
+@pytest.mark.slow
 def test_page_compares_two_pilots_of_one_agent_and_opens_their_transcripts(again: Benchmark, client: Client):
     client.force_login(member(again, "viewer"))
     page = client.get(f"/benchmarks/{again.slug}/results/compare/", {"first": FIRST, "second": AGAIN}).content.decode()
@@ -68,6 +69,7 @@ def test_difference_between_pilots_is_named(benchmark: Benchmark):
     assert "model of the agent" in differences(results, FIRST, "Pilot 2 · scripted-lazy")
 
 
+@pytest.mark.slow
 def test_comparison_is_downloaded_with_the_pages_numbers(again: Benchmark, client: Client):
     client.force_login(member(again, "viewer"))
     url = f"/benchmarks/{again.slug}/results/compare/"

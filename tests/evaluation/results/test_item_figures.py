@@ -23,6 +23,7 @@ def places(benchmark: Benchmark) -> tuple[Task, str, str]:
     return task, editor, f"{editor}figures/"
 
 
+@pytest.mark.slow
 def test_rows_of_a_piloted_task_show_their_results_with_a_link_to_the_figure(benchmark: Benchmark, client: Client):
     task, editor, figures = places(benchmark)
     tried(benchmark, "scripted-lazy", {"a": 0, "b": 1, "c": 0}, 1, runs=4)
@@ -40,6 +41,7 @@ def test_rows_of_a_piloted_task_show_their_results_with_a_link_to_the_figure(ben
     assert f"/benchmarks/{benchmark.slug}/results/charts/?pilot=1" in rows and "figure=items" in rows
 
 
+@pytest.mark.slow
 def test_reworded_row_says_that_its_figures_are_older(benchmark: Benchmark, client: Client):
     task, _, figures = places(benchmark)
     spec = load_task(task)
@@ -51,6 +53,7 @@ def test_reworded_row_says_that_its_figures_are_older(benchmark: Benchmark, clie
     assert len(reworded) == 1 and reworded[0].startswith(spec.intents[0].uid)
 
 
+@pytest.mark.slow
 def test_task_that_was_never_piloted_asks_for_no_figures(client: Client):
     made = benchmark_of(builders.task("b", checklist=(builders.rubric("x"),)))
     _, editor, figures = places(made)

@@ -24,6 +24,7 @@ def computed(benchmark: Benchmark):
     return compute_results(benchmark, list(benchmark.pilots.order_by("number")))
 
 
+@pytest.mark.slow
 def test_figures_read_from_the_database_are_those_that_were_computed(benchmark: Benchmark):
     fresh = {name: build_figure(computed(benchmark), name, "strict").document() for name in FIGURES}
     stored = computed(benchmark)
@@ -40,6 +41,7 @@ def test_sessions_and_boards_read_from_the_database_are_those_that_were_computed
     assert (stored.rows, stored.scored, stored.whole_board(ScoringMode.STRICT)) == fresh
 
 
+@pytest.mark.slow
 def test_first_reader_finds_everything_computed_once_the_pilots_have_ended(benchmark: Benchmark, client: Client):
     compute_ahead(benchmark.pk)
     client.force_login(member(benchmark, "viewer"))
@@ -49,6 +51,7 @@ def test_first_reader_finds_everything_computed_once_the_pilots_have_ended(bench
     assert kept() == before
 
 
+@pytest.mark.slow
 def test_correction_is_shown_although_the_page_is_stored(benchmark: Benchmark, client: Client):
     client.force_login(member(benchmark, "viewer"))
     before = client.get(f"/benchmarks/{benchmark.slug}/results/").content

@@ -51,6 +51,7 @@ def test_another_version_of_the_loop_is_not_ranked_either(benchmark: Benchmark):
     assert [pilot.number for pilot in choose_pilots(benchmark, pilots(benchmark))] == [3]
 
 
+@pytest.mark.slow
 def test_pilots_of_other_tasks_are_not_ranked_beside_whole_episodes(client: Client):
     made = benchmark_of(task("a", checklist=(rubric("x"),)), task("b", checklist=(rubric("x"),)))
     whole = work_through(pilot_of(made))
@@ -64,6 +65,7 @@ def test_pilots_of_other_tasks_are_not_ranked_beside_whole_episodes(client: Clie
     assert "Left out: pilot 2. Pilot 2 ran 1 tasks, Pilot 1 2" in page
 
 
+@pytest.mark.slow
 def test_an_ablation_named_beside_an_episode_is_left_to_its_own_figure(client: Client):
     made = benchmark_of(task("a", checklist=(rubric("x"),)), task("b", "a", checklist=(rubric("x"),)))
     episode, ablation = work_through(pilot_of(made)), work_through(pilot_of(made, mode="ablation"))

@@ -113,6 +113,7 @@ def test_session_that_was_not_graded_tells_the_intents_it_covered(benchmark: Ben
     assert [row["covered"] for row in sessions] == [2, 1, 0]
 
 
+@pytest.mark.slow
 def test_tables_can_be_had_as_csv_markdown_and_latex(benchmark: Benchmark, client: Client):
     client.force_login(person(benchmark, "viewer"))
     address = f"/benchmarks/{benchmark.slug}/results/?format="
@@ -149,6 +150,7 @@ def test_unknown_pilot_is_a_usage_error(benchmark: Benchmark, client: Client, ca
     assert (answer.status_code, "no pilot 77" in answer.content.decode()) == (400, True)
 
 
+@pytest.mark.slow
 def test_pages_show_scores_their_sums_and_a_comparison(benchmark: Benchmark, client: Client):
     client.force_login(person(benchmark, "viewer"))
     page = f"/benchmarks/{benchmark.slug}/results/"
@@ -195,6 +197,7 @@ def test_results_of_another_benchmark_are_404(benchmark: Benchmark, client: Clie
     assert client.get(f"/api/benchmarks/{benchmark.slug}/results/").status_code == 404
 
 
+@pytest.mark.slow
 def test_number_of_queries_does_not_grow_with_sessions(client: Client):
     numbers = []
     for runs in (1, 10):

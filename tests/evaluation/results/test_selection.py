@@ -40,6 +40,7 @@ def test_pilots_are_chosen_by_tag_model_and_day(benchmark: Benchmark):
         chosen(benchmark, since="May")
 
 
+@pytest.mark.slow
 def test_saved_view_is_a_page_that_every_member_opens_and_that_takes_in_new_pilots(
     benchmark: Benchmark, client: Client
 ):
@@ -72,6 +73,7 @@ def test_name_of_a_view_is_taken_once(benchmark: Benchmark):
         save_view(benchmark, "  ", **options)
 
 
+@pytest.mark.slow
 def test_command_and_api_take_views_and_rules(benchmark: Benchmark, client: Client, capsys):
     Pilot.objects.filter(number=2).update(tags=["paper"])
     save_view(benchmark, "Lazy", by=None, pilots=[2], rule=PilotRule(), scoring="strict", figure="")
@@ -88,6 +90,7 @@ def test_command_and_api_take_views_and_rules(benchmark: Benchmark, client: Clie
     assert "is not a day" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_release_freezes_the_views_that_were_put_into_releases(benchmark: Benchmark, client: Client):
     save_view(benchmark, "Table 1", by=None, pilots=[1, 2], rule=PilotRule(), scoring="strict", figure="")
     save_view(benchmark, "Statuses", by=None, pilots=[1], rule=PilotRule(), scoring="strict", figure="statuses")
@@ -107,6 +110,7 @@ def test_release_freezes_the_views_that_were_put_into_releases(benchmark: Benchm
     assert "Table 1" in page and "scripted-lazy" in page
 
 
+@pytest.mark.slow
 def test_the_bar_says_which_pilots_are_shown_and_ticks_only_those_named(client: Client):
     benchmark = benchmark_of(task("a"))
     first, second = pilot_of(benchmark), pilot_of(benchmark)

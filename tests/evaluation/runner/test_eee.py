@@ -62,6 +62,7 @@ def check(files: dict[str, bytes]) -> tuple[dict[str, Any], list[dict[str, Any]]
     return document, rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["paper", "release"])
 def test_export_is_valid_and_has_the_scores_of_the_results(
     stub: StubModel, tmp_path: Path, capsys: pytest.CaptureFixture[str], protocol: str
@@ -135,6 +136,7 @@ def test_session_that_followed_a_held_out_one_is_not_told(stub: StubModel, tmp_p
     assert list((tmp_path / "out").rglob("*_samples.jsonl")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize(("held", "told"), [("b", {"a"}), ("a", set())])
 def test_sessions_of_tasks_held_out_after_their_pilot_and_those_that_followed_are_not_told(held: str, told: set[str]):
@@ -174,6 +176,7 @@ def test_results_without_a_score_are_not_exported(tmp_path: Path, capsys: pytest
     assert "There is no score to export." in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.usefixtures("quick_retries")
 def test_results_page_exports_each_pilot_validly(stub: StubModel):

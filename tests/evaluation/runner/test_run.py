@@ -59,6 +59,7 @@ def states(out: Path) -> Counter[str]:
     return Counter(session.state for session in read_results(out).sessions)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("key")
 def test_run_plays_every_task_and_keeps_it_readable(pack: Path, stub: StubModel, tmp_path: Path):
     assert main(command(pack, stub, tmp_path / "out", "--runs", "2")) == 0
@@ -139,6 +140,7 @@ def test_run_that_is_over_asks_nothing_more(pack: Path, stub: StubModel, tmp_pat
     assert stub.asked.total() == asked
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("key")
 def test_spent_budget_stops_the_run_and_a_larger_one_goes_on_with_what_is_there(
     pack: Path, stub: StubModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -164,6 +166,7 @@ def test_budget_of_a_session_stops_each_by_itself(pack: Path, stub: StubModel, t
     assert all("session’s budget of 3 model calls" in why for why in read_results(tmp_path / "out").stopped.values())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("key")
 def test_service_that_refuses_stops_its_sessions_and_not_the_others(
     pack: Path, stub: StubModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -282,6 +285,7 @@ def test_threads_that_keep_the_same_content_do_not_disturb_each_other(tmp_path: 
         store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("key")
 def test_interrupted_run_ends_at_once_and_says_how_to_go_on(pack: Path, stub: StubModel, tmp_path: Path):
     answered = stub.agent

@@ -88,6 +88,7 @@ def sorted_requests(bodies: Sequence[dict[str, Any]]) -> list[str]:
     return sorted(json.dumps(body, sort_keys=True) for body in bodies)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["paper", "release"])
 def test_same_answers_give_the_same_requests_sessions_and_scores(
     stub: StubModel, tasks: list[TaskSpec], tmp_path: Path, protocol: str, capsys: pytest.CaptureFixture[str]
@@ -144,6 +145,7 @@ def test_same_answers_give_the_same_requests_sessions_and_scores(
         assert each["setup"] or each["comp"] == comp
 
 
+@pytest.mark.slow
 def test_intents_that_the_request_says_reach_the_run_with_the_pack(
     stub: StubModel, tasks: list[TaskSpec], tmp_path: Path
 ):
@@ -160,6 +162,7 @@ def test_intents_that_the_request_says_reach_the_run_with_the_pack(
     assert said["d"] == (1,)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_commands_of_a_packs_readme_run_as_written(
     stub: StubModel,

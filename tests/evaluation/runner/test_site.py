@@ -82,6 +82,7 @@ def test_site_has_leaderboard_tasks_transcripts_and_the_pack(tmp_path: Path):
         assert page.count('aria-current="page"') == 1, name
 
 
+@pytest.mark.slow
 def test_results_of_some_tasks_are_not_ranked_beside_those_of_all(tmp_path: Path):
     tasks = [task(name, checklist=(rubric("It is signed."),)) for name in "ab"]
     pack = write(tmp_path / "pack.zip", {"clerk": tasks})
@@ -195,6 +196,7 @@ def test_site_into_a_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "cannot be written" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize("order", ["open first", "held out first"])
 def test_site_of_a_release_tells_nothing_of_held_out_tasks_that_were_played(order: str):
@@ -225,6 +227,7 @@ def test_results_of_another_pack_are_refused_with_the_task(tmp_path: Path, capsy
     assert "has results of another pack: “a” of clerk is not as in" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_release_gives_the_same_with_what_was_submitted_and_its_errata(stub: StubModel, tmp_path: Path):
     answer_by_content(stub)

@@ -122,6 +122,7 @@ def test_endless_program_is_stopped(program):
     assert outcome.explain(SHORT) == "It was stopped: it ran longer than 1.5 s."
 
 
+@pytest.mark.slow
 def test_program_over_its_cpu_limit_is_killed():
     outcome = run_python("while True: pass", limits=SandboxLimits(seconds=20, cpu_seconds=1))
 

@@ -56,6 +56,7 @@ def statuses(persona: Path, workspace: Path, agent: ModelClient, judge: ModelCli
     return ended
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("user", ["law_trainee", "marketer"])
 def test_temperaments_differ_and_every_status_occurs(
     pibench_data: Path, user: str, tmp_path: Path, client_for: Callable[..., ModelClient]

@@ -79,6 +79,7 @@ def lines_changed(bundle: bytes, change: Callable[[list[dict[str, Any]]], None],
     return rewritten(bundle, rewrite)
 
 
+@pytest.mark.slow
 def test_transcript_is_kept_as_it_was_held(played: Played):
     pilot = submit(played.bundle, by=played.person).submission.pilot
 
@@ -105,6 +106,7 @@ def test_submitted_results_are_never_evidence_for_a_release(played: Played):
     assert played.cut("1.1").manifest["evidence"]["pilots"] == []
 
 
+@pytest.mark.slow
 def test_whoever_may_release_answers_for_results_and_takes_it_back(played: Played):
     pilot = submit(played.bundle, by=played.person).submission.pilot
     client = Client()
@@ -140,6 +142,7 @@ def test_only_submitted_pilots_can_be_verified(played: Played):
         verify(Pilot.objects.get(pk=pilot.pk), by=played.person)
 
 
+@pytest.mark.slow
 def test_scores_written_into_the_file_are_not_read(played: Played):
     def boast(lines: list[dict[str, Any]]) -> None:
         for line in lines:
@@ -201,6 +204,7 @@ def test_results_of_a_pack_that_is_no_release_here_are_refused(played: Played):
         submit(played.bundle, by=stranger)
 
 
+@pytest.mark.slow
 def test_unpacked_release_is_known_by_its_list_of_hashes(played: Played, tmp_path: Path):
     with zipfile.ZipFile(played.folder / "pack.zip") as archive:
         archive.extractall(tmp_path / "pack")
@@ -213,6 +217,7 @@ def test_unpacked_release_is_known_by_its_list_of_hashes(played: Played, tmp_pat
     assert pilot.scripted
 
 
+@pytest.mark.slow
 def test_page_imports_a_bundle_and_says_what_is_wrong_with_another(played: Played):
     client = Client()
     client.force_login(played.person)
@@ -245,6 +250,7 @@ def test_sessions_that_were_not_finished_count_in_nothing(played: Played):
     )
 
 
+@pytest.mark.slow
 def test_submitted_pilot_offers_no_step_and_is_not_retried(played: Played):
     pilot = submit(played.bundle, by=played.person).submission.pilot
 
@@ -253,6 +259,7 @@ def test_submitted_pilot_offers_no_step_and_is_not_retried(played: Played):
         control_pilot(pilot.pk, "retry", by=None, everything=True)
 
 
+@pytest.mark.slow
 def test_submitted_sessions_are_judged_again_like_others(played: Played):
     pilot = submit(played.bundle, by=played.person).submission.pilot
     at_stub = {"base_url": played.stub.base_url, "key_env": "STUB_API_KEY", "scripted": False}

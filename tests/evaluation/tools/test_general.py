@@ -62,6 +62,7 @@ def use(toolbox: Toolbox, name: str, **arguments: Any) -> str:
     return toolbox.call(name, json.dumps(arguments)).result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
@@ -83,6 +84,7 @@ def test_document_is_read_as_text(toolbox: Toolbox, tmp_path: Path, name: str, c
     assert use(toolbox, "read_file", path=name) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -97,6 +99,7 @@ def test_unreadable_document_is_reported(toolbox: Toolbox, tmp_path: Path, name:
     assert use(toolbox, "read_file", path=name) == message
 
 
+@pytest.mark.slow
 def test_presentation_that_unpacks_to_too_much_is_refused(toolbox: Toolbox, tmp_path: Path):
     (tmp_path / "bomb.pptx").write_bytes(a_pptx(["x" * 21_000_000]))
 

@@ -94,6 +94,7 @@ def test_unbuilt_bound_tools_are_not_offered(toolbox: Toolbox):
     assert not [schema for schema in toolbox.schemas if "fax" in schema["function"]["name"]]
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(

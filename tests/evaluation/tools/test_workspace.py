@@ -54,6 +54,7 @@ def trap(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(path=paths, other=paths)
 def test_no_path_leads_out_of_the_workspace(trap: Path, path: str, other: str):

@@ -63,6 +63,7 @@ def test_link_of_a_thought_leads_into_its_fold(session: Session, client: Client)
     assert page.index('<details class="call thoughts">') < page.index('id="thoughts-1"') < page.index("Guineas.</pre>")
 
 
+@pytest.mark.slow
 def test_turns_of_real_sessions_are_found(stub: StubModel, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("STUB_API_KEY", "a key")
     stub.agent = lambda body: {"role": "assistant", "content": "Quarterdeck.", "reasoning_content": "Mizzenmast."}
@@ -104,6 +105,7 @@ def test_snippet_shows_where_most_of_the_words_stand(session: Session):
     assert hit.snippet.count("<mark") == 3
 
 
+@pytest.mark.slow
 def test_turn_with_a_vast_result_is_stored_and_found_by_its_first_part(session: Session):
     word = "zyx"
     vast = " ".join(f"{number:x}\u4e2d{word}{number}" for number in range(150_000))

@@ -86,6 +86,7 @@ def test_failed_session_explains_its_scores(client: Client):
     assert "compat ✕ not graded strict – not met" in step(page, "item-1")
 
 
+@pytest.mark.slow
 def test_evidence_is_highlighted_in_tool_calls_and_files(client: Client):
     session = session_of(client, files_read=("note.md",))
     turn(
@@ -179,6 +180,7 @@ def test_files_are_downloads_in_a_sandbox(client: Client):
     assert answer["Content-Security-Policy"].startswith("sandbox")
 
 
+@pytest.mark.slow
 def test_workspace_marks_new_and_changed_files(client: Client):
     session = session_of(client, assets=(file("given.txt", "as given"),))
     turn(session, 1, files={"given.txt": b"as given", "note.md": b"one\ntwo"})
@@ -211,6 +213,7 @@ def test_changed_file_is_compared_with_the_previous_turn(client: Client):
     assert rows == ["@@ -1,2 +1,2 @@", "one", "- two", "+ three"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["nothing.md", "../../etc/passwd", ""])
 def test_file_outside_the_workspace_is_not_found(client: Client, path: str):
     session = session_of(client)
@@ -258,6 +261,7 @@ def test_session_that_an_infrastructure_failure_stopped_is_told_to_go_on_from_th
     assert "Open when an infrastructure failure stopped the session." in step(page, "intent-1")
 
 
+@pytest.mark.slow
 def test_two_sessions_of_a_task_are_shown_side_by_side(client: Client):
     session = session_of(client)
     turn(session, 1, message="Write it.", reply="It is written.")
@@ -274,6 +278,7 @@ def test_two_sessions_of_a_task_are_shown_side_by_side(client: Client):
     assert HOSTILE not in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["0", "x", "9" * 30])
 def test_only_a_visible_session_of_the_same_task_is_compared(client: Client, key: str):
     session = session_of(client)
@@ -325,6 +330,7 @@ def called(session: Session, turn: int, purpose: str, tokens: int | None, cost: 
     )
 
 
+@pytest.mark.slow
 def test_notes_on_a_turn_are_seen_by_all_and_deleted_by_their_author_alone(client: Client):
     session = session_of(client, role="reviewer")
     first = turn(session, 1)

@@ -42,6 +42,7 @@ def rules() -> set[str]:
     return {rule for rule in Finding.objects.values_list("rule", flat=True) if rule.startswith("grader")}
 
 
+@pytest.mark.slow
 def test_report_updates_findings_and_keys(persona: Persona) -> None:
     assert rules() == set()
 
@@ -51,6 +52,7 @@ def test_report_updates_findings_and_keys(persona: Persona) -> None:
     assert GraderScript.objects.get().keys == ["free"]
 
 
+@pytest.mark.slow
 def test_same_script_text_runs_once(persona: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     analyse_missing()
     monkeypatch.setattr(script_analysis, "run_grader", None)
@@ -92,6 +94,7 @@ def test_without_a_sandbox_there_is_no_report_and_no_finding(persona: Persona, m
     assert rules() == set()
 
 
+@pytest.mark.slow
 def test_command_runs_scripts_without_report(persona: Persona, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         call_command("check_tasks", benchmark=persona.benchmark.slug)

@@ -24,6 +24,7 @@ def page_of(task_row: Task) -> str:
     return f"{task_row.get_absolute_url()}try/"
 
 
+@pytest.mark.slow
 def test_a_try_runs_once_the_task_and_what_it_builds_on(client: Client):
     benchmark = two_tasks()
     row = Task.objects.get(task_id="b")
@@ -76,6 +77,7 @@ def test_a_viewer_cannot_try(client: Client):
     assert not Pilot.objects.exists()
 
 
+@pytest.mark.slow
 def test_while_it_runs_the_result_asks_again_and_no_second_try_is_offered(client: Client):
     benchmark = two_tasks()
     client.force_login(person(benchmark, "author"))

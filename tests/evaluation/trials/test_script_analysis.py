@@ -33,6 +33,7 @@ def score(tools_history):
 """
 
 
+@pytest.mark.slow
 def test_keys_are_classified_by_what_earns_them() -> None:
     report = analyse_script(SCRIPT)
 
@@ -59,6 +60,7 @@ def score(tools_history):
 """
 
 
+@pytest.mark.slow
 def test_a_key_that_only_answers_of_the_apps_can_earn_is_not_called_unearnable() -> None:
     assert analyse_script(CHASE).never == ("never",)
 
@@ -98,6 +100,7 @@ def test_forking_script_gives_no_keys() -> None:
     assert analyse_script("import os\ndef score(h):\n    while True:\n        os.fork()").keys is None
 
 
+@pytest.mark.slow
 def test_keys_earned_by_files_are_not_said_to_be_out_of_reach() -> None:
     source = """
 from pathlib import Path

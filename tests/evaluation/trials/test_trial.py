@@ -40,6 +40,7 @@ def test_trial_shows_the_error_with_its_lines() -> None:
     assert trial.line == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "message"),
     [

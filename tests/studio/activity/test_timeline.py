@@ -116,6 +116,7 @@ def test_retracted_comments_without_replies_are_left_out(desk):
     assert [kind for kind, _ in kinds(desk, "talk")] == ["comment", "reply", "reply", "reply"]
 
 
+@pytest.mark.slow
 def test_activity_takes_a_constant_number_of_queries(desk, django_assert_max_num_queries):
     desk.live()
     with django_assert_max_num_queries(12) as little:
@@ -132,6 +133,7 @@ def test_activity_takes_a_constant_number_of_queries(desk, django_assert_max_num
         assert len(list(activity_of(desk.task))) == 50
 
 
+@pytest.mark.slow
 def test_page_groups_activity_by_day_and_escapes_text(desk):
     desk.live()
 

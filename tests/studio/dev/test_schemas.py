@@ -39,6 +39,7 @@ def test_stored_schemas_of_models_are_current() -> None:
     assert schemas().items() <= stored.items(), "run `make docs`"
 
 
+@pytest.mark.slow
 def test_stored_schemas_are_json_schemas() -> None:
     for path in FOLDER.iterdir():
         Draft202012Validator.check_schema(json.loads(path.read_text()))
@@ -59,6 +60,7 @@ def test_real_documents_satisfy_their_schemas(pibench_data: Path) -> None:
             assert complaints(name, yaml.safe_load(path.read_text())) == [], path
 
 
+@pytest.mark.slow
 def test_written_documents_and_specs_satisfy_their_schemas() -> None:
     files = {path.relative_to(SAMPLE).as_posix(): path.read_bytes() for path in SAMPLE.rglob("*") if path.is_file()}
     reading = read_personas(files)

@@ -33,6 +33,7 @@ def selections(draw, texts=letters):
     return text, start, draw(st.integers(start + 1, len(text)))
 
 
+@pytest.mark.slow
 @given(selections(letters | anything), letters | anything, st.data())
 def test_single_edit_elsewhere_never_loses_the_passage(selection, typed, data):
     text, start, end = selection
@@ -54,6 +55,7 @@ def test_single_edit_elsewhere_never_loses_the_passage(selection, typed, data):
         assert span.start == expected
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(0, 500), min_size=3, max_size=30, unique=True),
     st.lists(st.tuples(st.integers(0, 29), st.integers(1000, 1500)), max_size=12, unique_by=lambda edit: edit[1]),
@@ -87,6 +89,7 @@ def test_span_in_another_text_is_identical_or_marked_as_changed(selection, other
     assert span is None or span.changed or other[span.start : span.end] == text[start:end]
 
 
+@pytest.mark.slow
 @given(selections(anything), anything)
 def test_without_the_original_text_the_context_decides(selection, before):
     text, start, end = selection

@@ -77,6 +77,7 @@ def test_sums_are_missing_or_damaged():
         check_pack(files)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(min_size=1).filter(lambda name: "\0" not in name and _encodes(name)), sha256s))
 def test_sums_are_read_as_they_were_written(hashes):
     assert read_sums(write_sums(hashes)) == hashes

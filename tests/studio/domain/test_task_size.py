@@ -45,6 +45,7 @@ def test_largest_allowed_task_has_no_size_problem() -> None:
     assert list(size_problems(task)) == []
 
 
+@pytest.mark.slow
 def test_spent_time_budget_stops_the_checks_and_is_an_error_of_each_unchecked_task() -> None:
     tasks = tuple(
         TaskSpec(task_id=name, title="Report", initial_request="Write it.", intents=intents(300), checklist=items(500))

@@ -34,6 +34,7 @@ def assert_columns_hold() -> None:
         assert task.last_author == task.revisions.get(number=task.version).created_by
 
 
+@pytest.mark.slow
 def test_columns_follow_every_save_import_and_dismissal():
     load_sample()
     owner = member(Task.objects.first().persona.benchmark, "owner")

@@ -59,6 +59,7 @@ def test_client_reads_the_board_and_makes_and_undoes_moves(board):
     assert BoardMove.objects.count() == 3
 
 
+@pytest.mark.slow
 def test_rejected_move_returns_the_reason_and_the_current_board(board):
     author, persona, url = board
     client = client_of(author)

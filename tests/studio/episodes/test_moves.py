@@ -54,6 +54,7 @@ def do(board, action, /, *tasks, **more):
     return make_move(persona.pk, Move(action, tasks, **more), by=by, seen=seen, confirmed=confirmed)
 
 
+@pytest.mark.slow
 def test_tasks_are_moved_swapped_and_taken_out_alone_or_together(board):
     persona, _ = board
     do(board, "move", "t4", "t2", target="t1")
@@ -113,6 +114,7 @@ def test_impossible_move_is_rejected_with_the_reason_and_changes_nothing(board, 
     assert (Event.objects.count(), BoardMove.objects.count()) == (events, 0)
 
 
+@pytest.mark.slow
 def test_groups_are_created_renamed_merged_described_and_left(board):
     persona, _ = board
     do(board, "group", "t2", "t4", group=" White   bread ")
@@ -144,6 +146,7 @@ def test_dependencies_are_added_changed_and_removed(board):
     assert ids(persona)[0] == "t3"
 
 
+@pytest.mark.slow
 def test_users_undo_and_redo_only_their_own_moves_one_by_one(board):
     persona, owner = board
     other = member(persona.benchmark, Role.AUTHOR)
@@ -224,6 +227,7 @@ def post(client, persona, **fields):
     return client.post(reverse("studio:board_move", args=[persona.benchmark.slug, persona.user_id]), fields)
 
 
+@pytest.mark.slow
 def test_board_rejects_foreign_tasks_and_users_who_may_not_edit(board):
     persona, owner = board
     foreign = a_task(a_persona(BenchmarkFactory(), by=owner), "theirs", by=owner)
@@ -249,6 +253,7 @@ def test_board_rejects_foreign_tasks_and_users_who_may_not_edit(board):
     assert post(stranger, persona, does="move", task=[mine.pk], place="end").status_code == 404
 
 
+@pytest.mark.slow
 def test_number_of_queries_does_not_depend_on_the_number_of_tasks(board):
     persona, owner = board
     client = Client()

@@ -66,6 +66,7 @@ def desk(shared_desk: Desk) -> Desk:
     return fresh(shared_desk)
 
 
+@pytest.mark.slow
 def test_added_file_survives_save_and_reload(desk):
     data = desk.joined(desk.row("notes/a.md", b"# Rye"), desk.row("b.csv", b"a,b\n1,2\n"))
     desk.client.post(desk.url("autosave"), data)
@@ -77,6 +78,7 @@ def test_added_file_survives_save_and_reload(desk):
     assert desk.files == {"notes/a.md": b"# Rye", "b.csv": b"a,b\n1,2\n"}
 
 
+@pytest.mark.slow
 def test_edited_file_preserves_its_line_ends(desk):
     desk.client.post(desk.url(), desk.joined(desk.row("a.csv", b"a\r\nb\r\n")))
     data = desk.form()
@@ -111,6 +113,7 @@ def test_invalid_file_names_are_rejected_with_the_reason(desk, path, word):
     assert word in answer.json()["problem"]
 
 
+@pytest.mark.slow
 def test_invalid_or_duplicate_name_is_reported_beside_its_row(desk):
     one, two = desk.row("a.md", b"1"), desk.row("b.md", b"2")
     two[f"assets.{two['assets'][0]}.path"] = ["A.md"]
@@ -135,6 +138,7 @@ def test_upload_limits_are_enforced(desk, settings):
     assert desk.add("a.md", b"", stored=[large]).status_code == 200
 
 
+@pytest.mark.slow
 def test_forged_file_tokens_are_rejected(desk):
     secret = Blob.objects.store([b"someone else's"])[0]
     forged = {"assets": ["aX"], "assets.aX.path": ["x.md"], "assets.aX.stored": [f'["{secret}", 14]:forged']}
@@ -146,6 +150,7 @@ def test_forged_file_tokens_are_rejected(desk):
     assert desk.client.get(desk.url("preview"), {"file": secret, "path": "x"}).status_code == 404
 
 
+@pytest.mark.slow
 def test_form_without_the_file_list_preserves_the_files(desk):
     desk.client.post(desk.url(), desk.joined(desk.row("a.md", b"1")))
     data = {name: values for name, values in desk.form().items() if not name.startswith("assets")}
@@ -191,6 +196,7 @@ def test_inline_files_are_served_with_their_type_and_a_strict_policy(desk, path,
     assert answer.headers["X-Frame-Options"] == "SAMEORIGIN"
 
 
+@pytest.mark.slow
 def test_conflicting_edits_of_a_file_are_resolved_by_choosing(desk):
     desk.client.post(desk.url(), desk.joined(desk.row("a.md", b"Rye.\n")))
     other = Client()
@@ -212,6 +218,7 @@ def test_conflicting_edits_of_a_file_are_resolved_by_choosing(desk):
     assert desk.files == {"a.md": b"Their rye.\n"}
 
 
+@pytest.mark.slow
 def test_page_shows_references_to_a_file_and_its_syntax_errors(desk):
     desk.client.post(desk.url(), desk.joined(desk.row("orders.csv", b"a,b\n1\n")))
 
@@ -222,6 +229,7 @@ def test_page_shows_references_to_a_file_and_its_syntax_errors(desk):
     assert answer["line"] == 2
 
 
+@pytest.mark.slow
 def test_number_of_queries_does_not_depend_on_the_number_of_files(desk, django_assert_max_num_queries):
     desk.client.post(desk.url(), desk.joined(desk.row("f.md", b"1")))
     with django_assert_max_num_queries(60) as one:

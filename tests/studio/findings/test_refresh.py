@@ -40,6 +40,7 @@ def bakery() -> tuple[Persona, list[Task]]:
     return persona, [a_task(persona, name, title=f"Title of {name}") for name in ("flour", "bread", "cakes")]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_stored_findings_follow_every_edit() -> None:
     persona, (flour, bread, cakes) = bakery()
@@ -86,6 +87,7 @@ def test_new_version_of_the_rules_checks_everything_anew(monkeypatch: pytest.Mon
     assert stored(persona) == complete
 
 
+@pytest.mark.slow
 def test_unchanged_real_tasks_keep_the_findings_of_rules_that_read_one_task(pibench_data: Any) -> None:
     for name in ("law_trainee", "marketer"):
         episode, texts = read(pibench_data, name)

@@ -45,6 +45,7 @@ def flawed() -> Desk:
     return desk
 
 
+@pytest.mark.slow
 def test_editor_import_api_command_and_release_report_the_same_findings(client: Any) -> None:
     desk = flawed()
     benchmark, persona = desk.benchmark, desk.persona
@@ -74,6 +75,7 @@ def test_editor_import_api_command_and_release_report_the_same_findings(client: 
     assert imported_again(desk) == stored
 
 
+@pytest.mark.slow
 def test_cards_of_findings_advise_while_typing_as_they_do_when_saved(client: Any) -> None:
     desk = flawed()
     (leak,) = (each for each in load_task(desk.task).intents if "plan.md" in each.content)

@@ -135,6 +135,7 @@ def test_waiver_of_a_warning_does_not_cover_an_error():
         workflow.approve(desk.task.pk, by=desk.reviewer)
 
 
+@pytest.mark.slow
 def test_waiver_of_an_unsaved_finding_survives_the_save(client):
     desk = Desk()
     client.force_login(desk.author)
@@ -171,6 +172,7 @@ def test_findings_of_other_benchmarks_cannot_be_waived(client):
     assert answer.status_code == 404
 
 
+@pytest.mark.slow
 def test_author_is_not_offered_to_dismiss_errors(client):
     desk, error = leaking()
     where = reverse("studio:waive", args=[desk.benchmark.slug, desk.persona.user_id, desk.task.pk])

@@ -19,6 +19,7 @@ def test_number_of_reads_ascii_digits_only(text, number):
     assert number_of(text) == number
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_non_ascii_digits_in_requests_are_handled():
     benchmark = BenchmarkFactory()

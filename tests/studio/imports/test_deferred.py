@@ -110,6 +110,7 @@ def test_persona_whose_checks_fail_keeps_no_other_waiting(monkeypatch: pytest.Mo
     assert unchecked_tasks(benchmark) == 2
 
 
+@pytest.mark.slow
 def test_confirming_what_was_approved_elsewhere_checks_it_first() -> None:
     benchmark = BenchmarkFactory()
     owner, second = member(benchmark, Role.OWNER), member(benchmark, Role.OWNER)
@@ -124,6 +125,7 @@ def test_confirming_what_was_approved_elsewhere_checks_it_first() -> None:
     assert unchecked_tasks(benchmark) == 0
 
 
+@pytest.mark.slow
 def test_command_api_and_page_say_what_waits(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: Any) -> None:
     monkeypatch.setattr("studio.api.benchmarks.DEFER_ABOVE", 3)
     monkeypatch.setattr("studio.imports.importer.DEFER_ABOVE", 3)

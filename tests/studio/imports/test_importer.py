@@ -82,6 +82,7 @@ def test_first_import_creates_drafts_with_their_history(bench: Benchmark, author
     }
 
 
+@pytest.mark.slow
 def test_published_personas_have_the_known_totals_and_import_idempotently(bench: Benchmark, pibench_data: Path) -> None:
     report = import_path(bench, pibench_data, by=None)
 
@@ -99,6 +100,7 @@ def test_published_personas_have_the_known_totals_and_import_idempotently(bench:
     assert counts() == before
 
 
+@pytest.mark.slow
 def test_published_personas_are_exported_document_by_document_as_imported(bench: Benchmark, pibench_data: Path) -> None:
     import_path(bench, pibench_data, by=None)
 
@@ -357,6 +359,7 @@ def test_reading_errors_are_found_without_storing() -> None:
     assert find_reading_errors({"../x": b""})[0]["message"] == "The name leads out of its folder."
 
 
+@pytest.mark.slow
 def test_number_of_queries_does_not_depend_on_the_number_of_tasks(bench: Benchmark) -> None:
     few, many = many_files(personas=2, tasks=3), many_files(personas=4, tasks=15)
     for slug, folder in (("few", few), ("many", many)):  # what processes remember of contents is known from here on
@@ -371,6 +374,7 @@ def test_number_of_queries_does_not_depend_on_the_number_of_tasks(bench: Benchma
     assert len(second) - len(copied) <= len(first)  # a COPY asks for its rows' keys, an INSERT returns them
 
 
+@pytest.mark.slow
 def test_tasks_saved_in_parts_are_stored_as_all_at_once(bench: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
     files = many_files(personas=3, tasks=3)
     import_files(bench, files, by=None)
@@ -384,6 +388,7 @@ def test_tasks_saved_in_parts_are_stored_as_all_at_once(bench: Benchmark, monkey
     assert import_files(parted, files, by=None).totals["tasks"] == len(report.created)
 
 
+@pytest.mark.slow
 def test_only_owners_import_tool_servers_and_others_are_told_who_can(bench: Benchmark, author: User) -> None:
     owner = User.objects.create(username="olga")
     Membership.objects.create(benchmark=bench, user=owner, role=Role.OWNER)

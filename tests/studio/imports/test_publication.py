@@ -66,6 +66,7 @@ def desk() -> Desk:
     return Desk()
 
 
+@pytest.mark.slow
 def test_tasks_are_approved_once_another_owner_confirms(desk: Desk) -> None:
     report = desk.publish()
     assert desk.states() == {"bread": "draft", "rolls": "draft"}
@@ -120,6 +121,7 @@ def test_uploader_of_a_preview_cannot_confirm_what_another_imported(desk: Desk) 
             confirm_publication(row.pk, by=person)
 
 
+@pytest.mark.slow
 def test_unchanged_drafts_of_colleagues_are_left_alone(desk: Desk) -> None:
     import_files(desk.benchmark, desk.files(), by=desk.author)
 
@@ -130,6 +132,7 @@ def test_unchanged_drafts_of_colleagues_are_left_alone(desk: Desk) -> None:
     assert not Import.objects.exists()
 
 
+@pytest.mark.slow
 def test_task_that_was_written_here_is_left_alone_even_if_the_import_changes_it(desk: Desk) -> None:
     import_files(desk.benchmark, desk.files(), by=desk.owner)
     desk.write("bread", title="Bread by hand")
@@ -160,6 +163,7 @@ def test_errors_of_the_checks_prevent_confirmation(desk: Desk) -> None:
     assert set(desk.states().values()) == {"draft"}
 
 
+@pytest.mark.slow
 def test_task_edited_since_the_import_is_reviewed_here(desk: Desk) -> None:
     desk.publish()
     desk.write("bread", title="Bread by hand")
@@ -169,6 +173,7 @@ def test_task_edited_since_the_import_is_reviewed_here(desk: Desk) -> None:
     assert desk.states() == {"bread": "draft", "rolls": "approved"}
 
 
+@pytest.mark.slow
 def test_request_whose_tasks_all_changed_cannot_be_confirmed(desk: Desk) -> None:
     desk.publish()
     desk.write("bread", title="Bread by hand")
@@ -178,6 +183,7 @@ def test_request_whose_tasks_all_changed_cannot_be_confirmed(desk: Desk) -> None
         confirm_publication(desk.request().pk, by=desk.second)
 
 
+@pytest.mark.slow
 def test_request_is_answered_once(desk: Desk) -> None:
     desk.publish()
     row = desk.request()
@@ -196,6 +202,7 @@ def test_dry_run_asks_nobody(desk: Desk) -> None:
     assert (Import.objects.count(), Notification.objects.count()) == (0, 0)
 
 
+@pytest.mark.slow
 def test_other_owners_are_notified_and_find_it_among_their_todos(desk: Desk) -> None:
     desk.publish()
 
@@ -207,6 +214,7 @@ def test_other_owners_are_notified_and_find_it_among_their_todos(desk: Desk) -> 
     assert Notification.objects.filter(user=desk.owner, text__contains="were approved elsewhere").exists()
 
 
+@pytest.mark.slow
 def test_database_rejects_an_approval_elsewhere_that_nobody_or_an_author_confirms(desk: Desk) -> None:
     desk.publish()
     revision = Task.objects.get(task_id="bread").revisions.get()
@@ -224,6 +232,7 @@ def client_of(person: User) -> Client:
     return client
 
 
+@pytest.mark.slow
 def test_page_leads_from_the_import_to_the_second_owner(desk: Desk) -> None:
     archive = SimpleUploadedFile("baker.zip", zipped(desk.files()))
     start = reverse("studio:import_start", args=[desk.benchmark.slug])
@@ -246,6 +255,7 @@ def test_page_leads_from_the_import_to_the_second_owner(desk: Desk) -> None:
     assert "confirmed by <b>" in done
 
 
+@pytest.mark.slow
 def test_author_is_not_offered_to_publish_and_cannot_answer(desk: Desk) -> None:
     client = client_of(desk.author)
     start = reverse("studio:import_start", args=[desk.benchmark.slug])
@@ -259,6 +269,7 @@ def test_author_is_not_offered_to_publish_and_cannot_answer(desk: Desk) -> None:
     assert client.post(answer).status_code == 403
 
 
+@pytest.mark.slow
 def test_api_asks_and_answers(desk: Desk) -> None:
     def api(person: User, path: str, data: dict[str, Any]) -> Any:
         key = api_token(person)

@@ -23,6 +23,7 @@ def test_sample_has_accounts_of_every_role() -> None:
     assert User.objects.get(username="author").check_password("author-demo")
 
 
+@pytest.mark.slow
 def test_loading_the_sample_again_preserves_changes() -> None:
     load_sample()
     rewrite(Task.objects.filter(task_id="radio_01_clock"), title="Mine")

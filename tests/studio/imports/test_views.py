@@ -44,6 +44,7 @@ def zipped(files):
     return SimpleUploadedFile("radio.zip", buffer.getvalue())
 
 
+@pytest.mark.slow
 def test_zip_is_previewed_and_stored_only_after_confirmation(desk):
     benchmark, client = desk
 
@@ -63,6 +64,7 @@ def test_zip_is_previewed_and_stored_only_after_confirmation(desk):
     assert "already been completed or discarded" in client.post(decide, follow=True).content.decode()
 
 
+@pytest.mark.slow
 def test_folder_upload_includes_file_paths(desk):
     benchmark, client = desk
     files = sample_files()

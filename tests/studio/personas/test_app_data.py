@@ -95,6 +95,7 @@ def test_inconsistent_app_data_is_saved_and_named(desk: SimpleNamespace):
     assert "there is no account &#x27;ada@example.com&#x27; (owner)" in desk.client.get(url(desk)).content.decode()
 
 
+@pytest.mark.slow
 def test_emptied_app_data_is_removed(desk: SimpleNamespace):
     save(desk, "clock", '{"now": "2027-03-01T09:00"}')
     assert list(data_of(desk.persona)) == ["clock"]
@@ -121,6 +122,7 @@ def test_unknown_app_is_not_found(desk: SimpleNamespace):
     assert desk.client.get(url(desk, "fax")).status_code == 404
 
 
+@pytest.mark.slow
 def test_app_data_is_exported_and_imported_with_its_persona(desk: SimpleNamespace):
     a_task(desk.persona, by=desk.author)
     save(desk, "simple_note", json.dumps(NOTES))

@@ -84,6 +84,7 @@ def test_what_is_unticked_is_not_made(desk: SimpleNamespace):
     assert accounts(desk.persona, "gmail") == {"ada@example.com": "m41l["}
 
 
+@pytest.mark.slow
 def test_people_are_added_changed_and_lose_a_password(desk: SimpleNamespace):
     desk.client.post(desk.url, page_form(desk))
     form = page_form(desk)

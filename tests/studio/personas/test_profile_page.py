@@ -104,6 +104,7 @@ def test_tools_can_be_picked_or_typed(project):
     assert (data["tools_more"], data["tools"][-1]) == ([""], "oven__heat")
 
 
+@pytest.mark.slow
 def test_persistent_intent_that_cannot_be_learned_is_a_gap(project):
     client, persona, url = project
     (intent,) = a_task_spec().intents

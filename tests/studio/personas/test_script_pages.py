@@ -54,6 +54,7 @@ def test_form_saves_line_feeds(script: GraderScript, author: User) -> None:
     assert bytes(script.blob.content) == b"a = 1\nb = 2\n"
 
 
+@pytest.mark.slow
 def test_stale_save_shows_both_versions_and_preserves_input(script: GraderScript, author: User) -> None:
     before = version(script)
     save_file(

@@ -97,6 +97,7 @@ def test_skill_in_use_can_be_neither_deleted_nor_renamed(desk):
     assert texts(desk) == {}
 
 
+@pytest.mark.slow
 def test_only_edits_of_the_same_skill_conflict(desk):
     write(desk)
     write(desk, "wheat")

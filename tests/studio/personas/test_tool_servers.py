@@ -131,6 +131,7 @@ def test_what_cannot_be_is_said_beside_its_field_and_nothing_saved(
     assert spec_of(persona).files == ()
 
 
+@pytest.mark.slow
 def test_owner_adds_a_server_on_its_page_and_others_only_see_it(client: Client, persona: Persona):
     owner, author = UserFactory(), UserFactory()
     Membership.objects.create(benchmark=persona.benchmark, user=owner, role=Role.OWNER)
@@ -185,6 +186,7 @@ def test_server_whose_file_cannot_be_read_is_written_anew_on_its_page(client: Cl
     assert (row.name, row.flaw) == ("weather", "") and row.server is not None and row.server.address == WEATHER.address
 
 
+@pytest.mark.slow
 def test_changes_of_two_owners_are_merged_or_shown_side_by_side(client: Client, persona: Persona):
     owner = UserFactory()
     Membership.objects.create(benchmark=persona.benchmark, user=owner, role=Role.OWNER)

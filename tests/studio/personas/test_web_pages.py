@@ -133,6 +133,7 @@ def test_flaw_is_said_beside_its_field_and_nothing_is_saved(desk: SimpleNamespac
     assert names(desk) == before
 
 
+@pytest.mark.slow
 def test_page_changed_elsewhere_in_between_is_not_overwritten(desk: SimpleNamespace):
     form = form_of(desk.client.get(url(desk, "fees-2026.md")).content.decode(), "web-page").data()
     theirs = {"text": "Theirs.", "title": "Fees"}

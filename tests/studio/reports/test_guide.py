@@ -74,6 +74,7 @@ def test_guide_follows_what_the_author_does_and_resumes_where_they_were():
     assert author.guide_step == "done"
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_guide_can_be_declined_and_started_again():
     benchmark = Benchmark.objects.create(slug="first", name="First")

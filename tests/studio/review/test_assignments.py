@@ -187,6 +187,7 @@ def test_reviewer_with_the_fewest_open_reviews_is_proposed(desk):
     assert assignments.least_busy_reviewer(desk.task, writer=desk.reviewer) in (desk.owner, desk.second)
 
 
+@pytest.mark.slow
 def test_bulk_assignment_distributes_tasks_and_list_filters_by_people(desk):
     others = [a_task(desk.persona, f"task{number}", by=desk.author) for number in range(5)]
     chosen = {task.pk: None for task in [desk.task, *others]}
@@ -221,6 +222,7 @@ def test_bulk_assignment_skips_authors(desk):
         bulk.plan(desk.benchmark, {desk.task.pk: None}, "reviewer", desk.author.username)
 
 
+@pytest.mark.slow
 def test_number_of_queries_of_a_bulk_assignment_is_constant(desk, django_assert_max_num_queries):
     with django_assert_max_num_queries(40) as queries:
         bulk.apply(desk.benchmark, {desk.task.pk: None}, "reviewer", bulk.LEAST_BUSY, by=desk.author)
@@ -261,6 +263,7 @@ def test_task_is_submitted_to_a_chosen_reviewer(desk):
     assert kinds(desk.second) == ["assigned", "review_asked"]
 
 
+@pytest.mark.slow
 def test_reviewer_goes_from_one_task_to_the_next(desk):
     other = a_task(desk.persona, "rolls", by=desk.author, title="Rolls")
     for task in (desk.task, other):

@@ -132,6 +132,7 @@ def test_removed_row_keeps_its_thread(desk):
     assert (desk.threads[0].gone, desk.threads[0].target) == (True, "an intent that was removed")
 
 
+@pytest.mark.slow
 def test_reading_threads_takes_a_constant_number_of_queries(desk, django_assert_num_queries):
     texts = quotable_texts(desk.spec.to_json())
     desk.comment("plan")

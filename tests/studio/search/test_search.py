@@ -49,6 +49,7 @@ def intents(task_id, *contents):
     )
 
 
+@pytest.mark.slow
 def test_every_kind_of_row_is_found_by_its_text(project):
     _, owner, _, task = project
     [sha] = Blob.objects.store([b"x"])
@@ -109,6 +110,7 @@ def test_search_is_limited_to_own_benchmarks(project):
     assert search(stranger, "flour", benchmark=project[0].slug).total == 0
 
 
+@pytest.mark.slow
 def test_index_follows_edits_renames_imports_and_restores(project):
     benchmark, owner, _, task = project
     first = load_task(task)
@@ -150,6 +152,7 @@ def test_rows_are_found_in_their_task_alone_and_by_all_words(project):
     assert sorted(kinds(owner, "brioche")) == ["artifact", "criterion", "file"]
 
 
+@pytest.mark.slow
 def test_very_long_texts_are_found_by_their_start(project):
     _, owner, persona, _ = project
     long = "wheat " + " ".join(f"word{n}é" for n in range(150_000))
@@ -186,6 +189,7 @@ def test_filters_do_not_change_the_counts_of_other_kinds(project):
     assert search(owner, "bread", benchmark="nowhere").total == 0
 
 
+@pytest.mark.slow
 def test_page_is_paginated_with_a_constant_number_of_queries(project, django_assert_max_num_queries):
     _, owner, persona, _ = project
     client = Client()

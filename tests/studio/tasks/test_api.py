@@ -61,6 +61,7 @@ def test_tasks_are_filtered_as_on_their_page(desk):
     assert api(member(BenchmarkFactory(), Role.OWNER)).get(url(benchmark)).status_code == 404
 
 
+@pytest.mark.slow
 def test_cursor_lists_every_task_once_although_tasks_move(desk):
     benchmark, owner, persona = desk
     for number in range(7):

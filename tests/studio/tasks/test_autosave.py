@@ -204,6 +204,7 @@ def test_concurrent_save_of_another_user_appears_on_the_page(desk, monkeypatch):
     assert (ana.form["title"], ana.form["description"]) == (["Rye"], ["By six."])
 
 
+@pytest.mark.slow
 def test_second_editor_of_a_field_resolves_the_conflict(desk):
     ana, ben = desk
     ana.write(title="Rye").autosave(save_version=["1"])
@@ -230,6 +231,7 @@ def test_own_value_can_be_chosen_in_a_conflict(desk):
     assert stored(ana.task).title == "Rolls"
 
 
+@pytest.mark.slow
 def test_saving_with_an_unresolved_conflict_is_rejected_and_loses_nothing(desk):
     ana, ben = desk
     ana.write(title="Rye").autosave(save_version=["1"])
@@ -250,6 +252,7 @@ def test_saving_with_an_unresolved_conflict_is_rejected_and_loses_nothing(desk):
     assert (stored(ana.task).title, stored(ana.task).description) == ("Rolls", "By six.")
 
 
+@pytest.mark.slow
 def test_submitting_with_an_unresolved_conflict_is_rejected(desk):
     ana, ben = desk
     ana.write(title="Rye").autosave(save_version=["1"])
@@ -265,6 +268,7 @@ def test_submitting_with_an_unresolved_conflict_is_rejected(desk):
     assert (task.title, task.state) == ("Rye", "draft")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["", "a|b", "|", '"]'])
 def test_conflicts_in_entries_with_any_name_can_be_resolved(desk, name):
     ana, ben = desk
@@ -280,6 +284,7 @@ def test_conflicts_in_entries_with_any_name_can_be_resolved(desk, name):
     assert ben.form["metadata.k0.value"] == ["Rye"] and "unresolved" not in ben.form
 
 
+@pytest.mark.slow
 def test_own_version_from_another_window_is_not_overwritten(desk):
     ana, _ = desk
     other = Writer(ana.task, ana.user)
@@ -328,6 +333,7 @@ def test_a_window_whose_answer_was_lost_goes_on_without_a_question(desk):
     assert autosave.autosaved_text(autosave.EditorKey(one.task), one.user).form_data["title"] == ["Rye bread"]
 
 
+@pytest.mark.slow
 def test_text_of_a_window_survives_a_version_saved_in_another(desk):
     one, other = two_windows(desk)
     one.write(title="Rye").autosave()
@@ -338,6 +344,7 @@ def test_text_of_a_window_survives_a_version_saved_in_another(desk):
     assert (stored(one.task).title, stored(one.task).description) == ("Rye", "By six.")
 
 
+@pytest.mark.slow
 def test_a_save_without_scripts_keeps_newer_text_of_another_window(desk):
     one, other = two_windows(desk)
     one.write(title="Rye").autosave()
@@ -349,6 +356,7 @@ def test_a_save_without_scripts_keeps_newer_text_of_another_window(desk):
     assert (form["title"], form["description"]) == (["Rye"], ["By six."])
 
 
+@pytest.mark.slow
 def test_a_window_can_look_at_the_newest_text_without_writing(desk):
     one, other = two_windows(desk)
     one.write(title="Rye").autosave()
@@ -390,6 +398,7 @@ def test_a_save_in_review_without_scripts_asks_first(desk):
     assert Task.objects.get(pk=ana.task.pk).state == "draft"
 
 
+@pytest.mark.slow
 def test_text_sent_on_leaving_the_page_is_not_offered_again_once_saved(desk):
     ana, ben = desk
     left = dict(ana.write(title="Rye").form)
@@ -415,6 +424,7 @@ def test_reverted_edit_leaves_nothing_unsaved(desk):
     assert "discard them" not in ana.client.get(ana.task.get_absolute_url()).content.decode()
 
 
+@pytest.mark.slow
 def test_unreadable_text_is_rebased_once_it_can_be_read(desk):
     ana, ben = desk
     key = ana.form["checklist"][0]
@@ -481,6 +491,7 @@ def test_autosave_loads_the_task_at_most_once(desk):
     assert len(loads) <= 1
 
 
+@pytest.mark.slow
 def test_words_that_lose_in_a_conflict_are_listed_with_the_versions_and_can_be_taken_back(desk):
     ana, ben = desk
     ben.write(title="Ben's words").autosave()

@@ -67,6 +67,7 @@ def open_row(writer: Writer, item: int, *, follows: list[str], evidence: str) ->
     writer.form[name(item, "evidence")] = [evidence]
 
 
+@pytest.mark.slow
 def test_page_with_collapsed_rows_saves_the_same_task(desk):
     ana, _ = desk
     client = Client()
@@ -105,6 +106,7 @@ def test_autosaved_links_are_restored_on_the_page(desk):
     assert again.form[name(0, "brief")] == [f"{INTENTS[1].uid}\r\nreport.md"]
 
 
+@pytest.mark.slow
 def test_links_added_by_another_user_appear_and_stay(desk):
     ana, ben = desk
     open_row(ben, 1, follows=[INTENTS[1].uid], evidence="")
@@ -119,6 +121,7 @@ def test_links_added_by_another_user_appear_and_stay(desk):
     assert task.checklist[1].rule == ITEMS[1].rule
 
 
+@pytest.mark.slow
 def test_expanded_rows_stay_expanded_after_another_users_change(desk):
     ana, ben = desk
     open_row(ana, 0, follows=[INTENTS[0].uid, INTENTS[2].uid], evidence="\r\n".join(ITEMS[0].evidence))
@@ -131,6 +134,7 @@ def test_expanded_rows_stay_expanded_after_another_users_change(desk):
     assert ana.form[name(0, "evidence")] == ["report.md"]
 
 
+@pytest.mark.slow
 def test_rule_with_collapsed_fields_is_preserved(desk):
     ana, ben = desk
     rule = {"rule_kind": "reply_contains", "rule_text": "rye", "rule_path": "", "rule_tool": "", "rule_arguments": ""}

@@ -142,6 +142,7 @@ def test_rejected_copy_changes_nothing(project, monkeypatch):
     assert (Task.objects.count(), Event.objects.count()) == before
 
 
+@pytest.mark.slow
 def test_page_previews_and_copies_into_editable_personas(project):
     benchmark, owner, persona = project
     there = elsewhere(owner)

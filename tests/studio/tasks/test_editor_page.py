@@ -90,6 +90,7 @@ def test_saving_an_unchanged_page_changes_nothing(pibench_data, every):
         assert persona.version == 1
 
 
+@pytest.mark.slow
 def test_saving_an_unchanged_page_of_an_unusual_task_changes_nothing(desk):
     a_task(desk.persona, "setup", by=desk.author, checklist=(), files_read=())
     odd = a_task(
@@ -116,6 +117,7 @@ def test_saving_an_unchanged_page_of_an_unusual_task_changes_nothing(desk):
     assert save_unchanged(desk.client, odd) == 1
 
 
+@pytest.mark.slow
 def test_every_field_can_be_edited(desk):
     setup = a_task(desk.persona, "setup", by=desk.author, checklist=(), files_read=())
     reorder = reverse("studio:board_move", args=[desk.benchmark.slug, desk.persona.user_id])
@@ -192,6 +194,7 @@ def test_every_field_can_be_edited(desk):
     assert desk.task.revisions.get(number=2).note == "A new plan."
 
 
+@pytest.mark.slow
 def test_a_rule_on_an_app_record_is_written_without_code_and_shown_as_written(desk):
     data = desk.form()
     item = data["checklist"][0]
@@ -222,6 +225,7 @@ def test_a_rule_on_an_app_record_is_written_without_code_and_shown_as_written(de
     assert "A task in Todoist has no “tite”. It has title, " in answer.content.decode()
 
 
+@pytest.mark.slow
 def test_long_checklist_renders_only_rule_fields_in_use(desk, monkeypatch):
     monkeypatch.setattr(editor_context, "BRIEF_ROWS_FROM", 0)
     data = desk.form()
@@ -237,6 +241,7 @@ def test_long_checklist_renders_only_rule_fields_in_use(desk, monkeypatch):
     assert desk.spec.checklist[0].grader == "rubric"
 
 
+@pytest.mark.slow
 def test_invalid_input_is_reported_beside_its_field_and_preserved(desk):
     data = desk.form()
     item = data["checklist"][0]
@@ -253,6 +258,7 @@ def test_invalid_input_is_reported_beside_its_field_and_preserved(desk):
     assert Task.objects.get(pk=desk.task.pk).version == 1
 
 
+@pytest.mark.slow
 def test_stale_save_shows_both_versions_and_loses_nothing(desk):
     own, other = desk.form(), Client()
     other.force_login(member(desk.benchmark, Role.AUTHOR))
@@ -272,6 +278,7 @@ def test_stale_save_shows_both_versions_and_loses_nothing(desk):
     assert desk.task.revisions.count() == 3
 
 
+@pytest.mark.slow
 def test_own_version_saved_elsewhere_is_not_told_as_somebody_elses(desk):
     first = desk.form()
     desk.client.post(desk.url, first | {"title": ["Elsewhere"]})
@@ -282,6 +289,7 @@ def test_own_version_saved_elsewhere_is_not_told_as_somebody_elses(desk):
     assert "Someone else" not in html and "Theirs" not in html and "You both" not in html
 
 
+@pytest.mark.slow
 def test_rows_can_be_edited_without_scripts_before_saving(desk):
     first = desk.form()
     more = form_of(desk.client.post(desk.url, first | {"do": ["intents:add"]}).content.decode(), "task").data()
@@ -299,6 +307,7 @@ def test_rows_can_be_edited_without_scripts_before_saving(desk):
     assert [intent.content for intent in desk.spec.intents] == ["Salt is short."]
 
 
+@pytest.mark.slow
 def test_files_are_uploaded_downloaded_replaced_and_removed(desk):
     upload = SimpleUploadedFile("orders.csv", b"rye,3\n")
     desk.client.post(desk.url, desk.form() | {"uploads": upload})
@@ -317,6 +326,7 @@ def test_files_are_uploaded_downloaded_replaced_and_removed(desk):
     assert desk.other.get(file).status_code == 404
 
 
+@pytest.mark.slow
 def test_upload_survives_a_rejected_save(desk):
     data = desk.form()
     item = data["checklist"][0]
@@ -331,6 +341,7 @@ def test_upload_survives_a_rejected_save(desk):
     assert [file.path for file in desk.spec.assets] == ["orders.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["task.yaml", ".."])
 def test_file_with_an_invalid_name_is_rejected(desk, name):
     upload = SimpleUploadedFile("x", b"x")
@@ -377,6 +388,7 @@ def test_finding_underlined_in_the_text_is_not_repeated_below_it(desk):
     assert html.index('class="panel finding warning slim underlined"') < html.index("Finding f.", html.index("slim"))
 
 
+@pytest.mark.slow
 def test_task_goes_from_draft_to_approved_through_its_page(desk):
     desk.step("submit")
     assert desk.state == TaskState.IN_REVIEW
@@ -412,6 +424,7 @@ def test_comments_return_a_fragment_to_htmx_and_a_page_otherwise(desk):
     assert desk.task.comments.count() == 2
 
 
+@pytest.mark.slow
 def test_versions_are_compared_word_by_word_and_restored(desk):
     desk.client.post(desk.url, desk.form() | {"title": ["Bread for Sunday"]})
     here = [desk.benchmark.slug, desk.persona.user_id, desk.task.pk]
@@ -468,6 +481,7 @@ def test_personas_and_tasks_are_created_on_their_pages(desk):
     assert "Choose another id" in again.content.decode()
 
 
+@pytest.mark.slow
 def test_viewer_can_read_but_not_save(desk):
     viewer = Client()
     viewer.force_login(member(desk.benchmark, Role.VIEWER))
@@ -479,6 +493,7 @@ def test_viewer_can_read_but_not_save(desk):
     assert viewer.post(desk.url, desk.form()).status_code == 403
 
 
+@pytest.mark.slow
 def test_submitter_is_warned_if_nobody_else_can_review():
     benchmark = BenchmarkFactory()
     author = member(benchmark, Role.OWNER)
@@ -500,6 +515,7 @@ def test_submitter_is_warned_if_nobody_else_can_review():
     assert f"Submitted for review. {petra} will review it." in client.post(url, follow=True).content.decode()
 
 
+@pytest.mark.slow
 def test_missing_grader_script_stays_selected(desk):
     script = create_script(desk.persona, "rye", "x = 1", by=desk.author)
     for named in ("scripts/rye.py", "./data/baker/scripts/rye.py", "elsewhere/none.py", ""):

@@ -84,6 +84,7 @@ def put(desk: Desk, *artifacts: spec.ExpectedArtifact, by: User | None = None) -
     save_task(desk.task.pk, now.model_copy(update={LIST: artifacts}), by=by or desk.author)
 
 
+@pytest.mark.slow
 def test_artifact_rows_and_references_are_edited_without_scripts(desk):
     desk.with_row("plan.md", "One page.", b"# Good")
     desk.with_row("log.csv", "One more line.")
@@ -102,12 +103,14 @@ def test_artifact_rows_and_references_are_edited_without_scripts(desk):
     assert desk.artifacts == [("plan.md", "One page.", None)]
 
 
+@pytest.mark.slow
 def test_upload_names_an_artifact_without_a_path(desk):
     desk.with_row("", "", b"x")
 
     assert desk.artifacts == [("good.md", "", b"x")]
 
 
+@pytest.mark.slow
 def test_reference_is_autosaved(desk):
     put(desk, artifact("plan.md"))
     key = desk.form()[LIST][0]
@@ -123,6 +126,7 @@ def test_reference_is_autosaved(desk):
     assert desk.artifacts == [("plan.md", "", b"# Good")]
 
 
+@pytest.mark.slow
 def test_reference_text_is_edited_and_previewed(desk):
     put(desk, artifact("plan.md", b"# Good\r\n"))
     data = desk.form()
@@ -138,6 +142,7 @@ def test_reference_text_is_edited_and_previewed(desk):
     assert desk.artifacts == [("plan.md", "", b"# Better\r\n")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["../x.md", "/etc/passwd", "C:\\x", "task.yaml", "a\tb"])
 def test_invalid_file_name_is_rejected_for_a_reference_but_allowed_as_text(desk, path):
     refused = desk.with_row(path, "", b"x")
@@ -149,6 +154,7 @@ def test_invalid_file_name_is_rejected_for_a_reference_but_allowed_as_text(desk,
     assert [one for one, *_ in desk.artifacts] == [path]
 
 
+@pytest.mark.slow
 def test_duplicate_path_is_reported_beside_its_row(desk):
     desk.with_row("plan.md")
 
@@ -158,6 +164,7 @@ def test_duplicate_path_is_reported_beside_its_row(desk):
     assert "“plan.md” is already listed" in refused.content.decode()
 
 
+@pytest.mark.slow
 def test_workspace_files_and_references_share_their_limits(desk, settings):
     settings.UPLOAD_MAX_FILE_BYTES, settings.UPLOAD_MAX_TASK_FILES, settings.UPLOAD_MAX_TASK_BYTES = 10, 3, 15
     desk.with_row("plan.md", "", b"123456789")
@@ -177,6 +184,7 @@ def test_workspace_files_and_references_share_their_limits(desk, settings):
     assert "files and references together" in together.json()["problem"]
 
 
+@pytest.mark.slow
 def test_forged_token_is_not_accepted_as_a_reference(desk):
     put(desk, artifact("plan.md"))
     data = desk.form()
@@ -209,6 +217,7 @@ def test_path_without_note_is_stored_as_before(desk):
     assert desk.task.revisions.first().spec[LIST] == ["plan.md"]
 
 
+@pytest.mark.slow
 def test_edits_of_note_and_reference_are_merged_and_conflicts_resolved(desk):
     put(desk, artifact("plan.md", b"# Old"))
     own = desk.form()
@@ -256,6 +265,7 @@ def test_references_follow_a_renamed_task(desk):
     assert "data/baker/references/loaves/plan.md" in benchmark_files(desk.benchmark)
 
 
+@pytest.mark.slow
 def test_references_are_hidden_from_other_benchmarks(desk):
     put(desk, artifact("plan.md", b"# Good"))
     [key] = desk.form()[LIST]

@@ -198,6 +198,7 @@ def test_persona_is_saved_with_its_files_and_tools(persona: Persona, author: Use
     assert persona.version == 2
 
 
+@pytest.mark.slow
 def test_number_of_queries_to_load_an_episode_is_constant(
     persona: Persona, author: User, django_assert_num_queries: pytest.FixtureRequest
 ) -> None:

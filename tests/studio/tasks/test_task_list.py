@@ -54,6 +54,7 @@ def code_of(benchmark):
     return benchmark.taxonomy.categories.first().code
 
 
+@pytest.mark.slow
 def test_list_applies_all_filters_of_its_address(project):
     benchmark, owner, persona = project
     other = a_persona(benchmark, "miller", by=owner)
@@ -153,6 +154,7 @@ def test_save_after_the_preview_rejects_the_bulk_change(project):
     assert set(Task.objects.values_list("category", flat=True)) == {""}
 
 
+@pytest.mark.slow
 def test_bulk_grouping_is_an_undoable_board_move(project):
     benchmark, owner, persona = project
     other = a_persona(benchmark, "miller", by=owner)
@@ -175,6 +177,7 @@ def test_bulk_grouping_is_an_undoable_board_move(project):
         bulk.apply(benchmark, chosen, "group", "x" * 201, by=owner)
 
 
+@pytest.mark.slow
 def test_bulk_change_sets_only_tools_that_the_persona_has(project):
     benchmark, owner, persona = project
     mill = a_persona(benchmark, "miller", by=owner, tools=("grind", "bake"))
@@ -230,6 +233,7 @@ def test_preview_of_submissions_says_which_tasks_have_blanks(project):
     ]
 
 
+@pytest.mark.slow
 def test_number_of_queries_of_a_bulk_change_is_constant(project, django_assert_max_num_queries):
     benchmark, owner, persona = project
     first = a_task(persona, by=owner)

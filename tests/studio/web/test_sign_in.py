@@ -75,6 +75,7 @@ def test_right_password_is_not_looked_at_during_a_delay():
     assert knock(password="right").status_code == 302
 
 
+@pytest.mark.slow
 def test_delay_doubles_up_to_a_quarter_of_an_hour():
     delays = []
     for _ in range(20):
@@ -104,12 +105,14 @@ def test_failures_of_yesterday_are_forgotten():
     assert [knock().status_code for _ in range(NAME_AT_ADDRESS.free)] == [200] * NAME_AT_ADDRESS.free
 
 
+@pytest.mark.slow
 def test_name_is_protected_against_guesses_from_many_addresses():
     statuses = [knock(address=f"10.0.{number}.1").status_code for number in range(NAME.free + 3)]
 
     assert statuses == [200] * NAME.free + [429] * 3
 
 
+@pytest.mark.slow
 def test_guesses_from_elsewhere_do_not_keep_out_who_signed_in_here_before():
     knock(password="right", address="192.0.2.7")
     for number in range(NAME.free + 3):
@@ -118,6 +121,7 @@ def test_guesses_from_elsewhere_do_not_keep_out_who_signed_in_here_before():
     assert knock(password="right", address="192.0.2.7").status_code == 302
 
 
+@pytest.mark.slow
 def test_address_that_tries_many_names_is_delayed():
     statuses = [knock(f"name-{number}").status_code for number in range(ADDRESS.free + 3)]
 
@@ -128,6 +132,7 @@ def test_names_are_counted_whether_or_not_they_exist():
     assert [knock("nobody").status_code for _ in range(7)] == [knock("ada").status_code for _ in range(7)]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_guesses_made_at_once_are_counted_each():
     def guess(_: int) -> int:
@@ -143,6 +148,7 @@ def test_guesses_made_at_once_are_counted_each():
     assert statuses.count(429) == 36 - NAME_AT_ADDRESS.free
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_many_people_may_sign_in_at_once_from_one_address():
     for number in range(24):
@@ -222,6 +228,7 @@ def test_too_many_people_at_once_are_told_to_come_back(monkeypatch: pytest.Monke
     assert "Too many people are signing in" in response.content.decode()
 
 
+@pytest.mark.slow
 def test_password_is_hashed_with_argon2_and_old_hashes_still_work(settings: Any):
     settings.PASSWORD_HASHERS = [
         "studio.web.sign_in.PasswordHasher",

@@ -96,6 +96,7 @@ def test_client_meets_the_apps_as_they_are_in_a_pilot(tmp_path: Path, mode: str)
     assert told[-1][1].startswith("Error: There is no tool 'fax__send'. The nearest: mcp_appworld_simple_note__")
 
 
+@pytest.mark.slow
 def test_every_connection_over_http_begins_anew(address: str):
     async def meet() -> list[tuple[bool, str]]:
         headers = {"Authorization": "Bearer sesame"}

@@ -65,6 +65,7 @@ ODD_TEXTS = st.text(max_size=60) | st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(ODD_TEXTS, min_size=6, max_size=6))
 def test_arbitrary_text_raises_nothing_and_quotes_are_verbatim(texts: list[str]) -> None:
@@ -99,6 +100,7 @@ def quoted_text(episode: EpisodeSpec, finding: Finding) -> str:
     return finding.passage
 
 
+@pytest.mark.slow
 def test_disagreement_is_found_whatever_is_still_cached() -> None:
     texts = "The programme names Dr Paula Marsh as the speaker.", "The speaker is Dr Lena Marsh."
     found = find_disagreement(*texts)

@@ -68,6 +68,7 @@ def cpu_seconds(rule: Rule, bit: str) -> float:
     return time.process_time() - started
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bit", REPEATED)
 def test_no_rule_takes_quadratic_time(bit: str) -> None:
     seconds = {name: cpu_seconds(rule, bit) for name, rule in RULES.items() if name not in EXCLUDED}
@@ -99,6 +100,7 @@ def test_ten_megabytes_in_one_field_are_reported_within_two_seconds(field: str) 
     assert [each.field for each in findings if each.rule == "text-too-long"] == [field]
 
 
+@pytest.mark.slow
 def test_checks_of_files_take_time_in_proportion_to_their_number() -> None:
     def seconds(number: int) -> float:
         files = tuple(FileRef(path=f"f{n}.md", sha256=f"{n:064x}", size=1) for n in range(number))

@@ -21,11 +21,13 @@ def test_leaks_in_own_sentences_stay_above_the_floor() -> None:
     assert below(sentence_scores(), FLOORS["sentences"]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OWN)
 def test_own_tasks_stay_above_the_floor(name: str) -> None:
     assert below(scores(own_findings(name), own_labels(name)), FLOORS[f"own, {name}"]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FLAWED)
 def test_flaws_in_small_tasks_stay_above_the_floor(name: str) -> None:
     assert below(flaw_scores(name), FLOORS[f"flaws, {name}"]) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -43,6 +44,7 @@ def paths_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 PATHS = [path for path in paths_in(SOUND) if path]
 
 
+@pytest.mark.slow
 @MODEST
 @given(st.sampled_from(PATHS), folders.value)
 def test_any_value_anywhere_is_read_or_reported(path: tuple[Any, ...], odd: Any) -> None:
@@ -61,6 +63,7 @@ def test_any_value_anywhere_is_read_or_reported(path: tuple[Any, ...], odd: Any)
         assert folders.parsed(write_persona(episode, reading.contents)) == folders.parsed(files)
 
 
+@pytest.mark.slow
 @MODEST
 @given(st.sampled_from([path for path in SOUND if path.endswith(".yaml")]), st.data())
 def test_any_damage_to_the_text_is_read_or_reported(path: str, data: st.DataObject) -> None:

@@ -90,6 +90,7 @@ def test_odd_documents_are_written_as_by_merging(odd: dict[str, Any]) -> None:
             assert_same_documents(task, PERSONA)
 
 
+@pytest.mark.slow
 def test_documents_of_the_sample_are_written_as_by_merging() -> None:
     folder = Path("fixtures/sample")
     contents = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -23,6 +23,7 @@ MODEST = settings(
 )
 
 
+@pytest.mark.slow
 @MODEST
 @given(folders.wild_personas())
 def test_persona_survives_the_round_trip(files: dict[str, bytes]) -> None:
@@ -45,6 +46,7 @@ def test_episode_survives_storage_as_json(files: dict[str, bytes]) -> None:
     assert EpisodeSpec.model_validate_json(episode.model_dump_json()).content_hash() == episode.content_hash()
 
 
+@pytest.mark.slow
 @MODEST
 @given(st.dictionaries(folders.key, folders.value, max_size=4))
 def test_any_document_survives_the_round_trip(document: dict[object, object]) -> None:
@@ -55,6 +57,7 @@ def test_any_document_survives_the_round_trip(document: dict[object, object]) ->
     assert repr(decode(node.value)) == folders.parsed({"a.yaml": dump_yaml(node.value)})["a.yaml"]
 
 
+@pytest.mark.slow
 def test_real_personas_survive_the_round_trip(pibench_data: Path) -> None:
     files = {
         f"data/{path.relative_to(pibench_data).as_posix()}": path.read_bytes()

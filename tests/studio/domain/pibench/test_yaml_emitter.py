@@ -28,6 +28,7 @@ def by_pyyaml(document):
     )
 
 
+@pytest.mark.slow
 @given(values)
 @settings(max_examples=600)
 def test_ordinary_documents_are_written_as_pyyaml_writes_them(document):

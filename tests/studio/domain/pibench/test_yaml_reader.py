@@ -50,6 +50,7 @@ def test_all_problems_of_a_document_are_reported() -> None:
     assert sorted(problem[:2] for problem in problems) == [(2, 1), (3, 4), (4, 4)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

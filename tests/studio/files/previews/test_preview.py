@@ -128,6 +128,7 @@ def test_deeply_nested_and_endless_data_have_a_preview(path, text):
     assert preview(path, text.encode()).kind in ("text", "lines")
 
 
+@pytest.mark.slow
 def test_word_spreadsheet_pdf_and_mail_files_are_previewed():
     word = preview("a.docx", a_docx("Rye first <script>"))
     sheet = preview("a.xlsx", an_xlsx([["name", "price"], ["rye", "4"]]))
