@@ -150,7 +150,7 @@ def why_blocked(missing: Sequence[str]) -> str:
     [(thing, times)] = Counter(" ".join(thing.casefold().split()) for thing in missing).most_common(1) or [("", 0)]
     if times < MOST_MISSED:
         return ""
-    return f"The agent could not go on, {times} times, without what the user does not have: {written[thing]}."
+    return f"The agent needed, {times} times, what the user does not have: {written[thing]}."
 
 
 def _by_index(intents: Sequence[OpenIntent], decisions: Sequence[Decision]) -> dict[int, Decision]:

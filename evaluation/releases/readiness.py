@@ -173,7 +173,7 @@ def _blocked(candidate: ReleaseCandidate) -> Iterable[Blocker]:
     for task in candidate.tasks:
         if found := candidate.evidence.blocked.get(task.content):
             pilot, why = found
-            message = f"{task} seems to have a defect. In pilot {pilot} its user could not go on: {why}"
+            message = f"{task} seems to have a defect. In pilot {pilot} its session was blocked. {why}"
             yield _blocker_of(task, "task-blocked", message)
 
 

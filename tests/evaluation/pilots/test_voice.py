@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.test import Client
 
 from evaluation.engine import conversation
 from evaluation.models import ModelCall, Session
@@ -12,10 +13,12 @@ from evaluation.releases.readiness import release_blockers
 from evaluation.results.pilot_report import pilot_report
 from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
+from studio.models import Role
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.builders import file as stored_file
 from tests.evaluation.pilots.builders import start, work_through
 from tests.evaluation.stub_model import StubModel, decisions, said
+from tests.factories import member
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "stub_key")]
 
@@ -170,7 +173,9 @@ def test_the_user_knows_what_they_want_besides_so_that_none_of_it_is_denied(stub
 
 
 @pytest.mark.slow
-def test_a_session_that_misses_the_same_thing_three_times_is_blocked_and_counted_beside_the_score(stub: StubModel):
+def test_a_session_that_misses_the_same_thing_three_times_is_blocked_and_counted_beside_the_score(
+    stub: StubModel, client: Client
+):
     stub.voice = lambda body: said("I do not have it.", "The Gmail  password")
     wanted = intents(*(f"Wish {number}." for number in range(6)))
 
@@ -178,11 +183,16 @@ def test_a_session_that_misses_the_same_thing_three_times_is_blocked_and_counted
 
     [session] = Session.objects.all()
     assert (session.state, session.turn_count) == ("finished", 3)
-    assert "without what the user does not have: The Gmail password" in session.blocked
+    assert session.blocked == "The agent needed, 3 times, what the user does not have: The Gmail password."
     assert list(session.intents.values_list("status", flat=True)) == ["provided"] * 6
     report = pilot_report(pilot)
     assert (report["sessions"][0]["blocked"], report["scores"]["strict"]["blocked"]) == (session.blocked, 1)
     assert report["scores"]["strict"]["n"] == 1
+    client.force_login(member(pilot.benchmark, Role.OWNER))
+    page = client.get(session.get_absolute_url()).content.decode()
+    assert session.blocked in page and "So it ended after turn 3." in page
+    assert f"/p/{session.run.persona_revision.persona.user_id}/can-be-done/" in page
+    assert "Blocked: the user could not go on" in client.get(pilot.get_absolute_url()).content.decode()
 
 
 @pytest.mark.slow
@@ -193,7 +203,10 @@ def test_a_release_is_blocked_by_a_task_that_was_blocked_in_its_evidence(stub: S
     found = [blocker for blocker in release_blockers(pilot.benchmark) if blocker.code == "task-blocked"]
 
     assert [(blocker.task, blocker.acceptable) for blocker in found] == [("a", True)]
-    assert "In pilot 1 its user could not go on" in found[0].message
+    assert (
+        "In pilot 1 its session was blocked. The agent needed, 3 times, what the user does not have: password."
+        in found[0].message
+    )
 
 
 @pytest.mark.slow

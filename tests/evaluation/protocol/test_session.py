@@ -166,6 +166,6 @@ def test_session_is_blocked_when_the_same_thing_was_missing_three_times():
     end, turns = play(initial_progress("hello", list("abcdef")), agent, Plan({(2, 1)}), user=user)
 
     assert (end.ending, end.turns, end.message) == ("blocked", 4, "")
-    assert end.reason == "The agent could not go on, 3 times, without what the user does not have: the password."
+    assert end.reason == "The agent needed, 3 times, what the user does not have: the password."
     assert [status for status, _ in statuses(end)] == ["completed", *["provided"] * 5]
     assert turns[-1].resolved.keys() >= {2, 3}
