@@ -140,7 +140,6 @@ class ModelClient:
         is left out from then on, or renamed. Raises EndpointError, BudgetExceededError.
         """
         wanted = self._wanted(messages, tools, response_format, params)
-        self.endpoint.learned.refresh()
         while True:
             request = self._request(wanted, sequence)
             self.budget.check()
@@ -149,6 +148,8 @@ class ModelClient:
                 completion = self._read(request, stored, replayed=True)
                 self._spend(completion)
                 break
+            if self.endpoint.learned.refresh():
+                continue
             try:
                 completion = self._ask(request)
                 break

@@ -60,10 +60,12 @@ class Learned:
             self._renamed |= {str(old): str(new) for old, new in (facts.get("renamed") or {}).items()}
             self._mode = max(self._mode, MODES.index(facts["json"]) if facts.get("json") in MODES else 0)
 
-    def refresh(self) -> None:
-        """Before a call: what another has been refused meanwhile is not sent again."""
+    def refresh(self) -> bool:
+        """Before a call is sent: what another has been refused meanwhile is not sent again. Whether that is news."""
+        before = self.facts
         if self._elsewhere is not None:
             self.add(self._elsewhere())
+        return self.facts != before
 
     def knows_refused(self, name: str) -> bool:
         return name in self._dropped

@@ -161,6 +161,28 @@ def test_refusal_that_another_call_has_learned_of_meanwhile_is_no_failure(stub: 
     assert client.complete(HELLO, temperature=0).text == "Done."
 
 
+def test_refusal_that_another_worker_met_is_known_before_the_next_call_is_sent(
+    stub: StubModel, asked: list[dict[str, Any]]
+):
+    stored: dict[str, Any] = {}
+    endpoint = Endpoint("m", stub.base_url, "m", policy=LOCAL, learned=Learned(elsewhere=lambda: stored))
+    client = ModelClient(endpoint)
+    stored["dropped"] = ["temperature"]
+
+    assert client.complete(HELLO, temperature=0).text == "Done."
+    assert ["temperature" in body for body in asked] == [False]
+
+
+def test_what_other_workers_met_is_not_asked_for_where_the_record_answers(stub: StubModel):
+    looks: list[int] = []
+    learned = Learned(elsewhere=lambda: looks.append(1) or {})
+    client = ModelClient(Endpoint("m", stub.base_url, "m", policy=LOCAL, learned=learned), recorder=Notebook())
+
+    first, again = client.complete(HELLO), client.complete(HELLO)
+
+    assert (first.replayed, again.replayed, len(looks)) == (False, True, 1)
+
+
 def test_refusal_that_names_nothing_fails_at_once_with_the_services_sentence(stub: StubModel):
     stub.agent = lambda body: (400, json.dumps({"error": {"message": "Bad request."}}))
     client = ModelClient(Endpoint("m", stub.base_url, "m", policy=LOCAL))
