@@ -142,6 +142,7 @@ def test_nothing_is_said_once_the_apps_hold_the_account(mailer: Benchmark):
     assert pilot_of(mailer)
 
 
+@pytest.mark.slow
 def test_a_name_that_only_an_earlier_task_tells_speaks_against_a_start_without_that_task(client: Client):
     named = (rubric("The plan names the 'Marlin 4'."),)
     benchmark = benchmark_of(
@@ -167,6 +168,7 @@ def test_a_name_that_only_an_earlier_task_tells_speaks_against_a_start_without_t
     assert told in out.getvalue()
 
 
+@pytest.mark.slow
 def test_research_without_pages_is_said_and_leads_to_where_pages_are_added(client: Client):
     benchmark = benchmark_of(
         task("a", initial_request="Search the internet for harbour fees."), persona=PersonaSpec(user_id="clerk")
