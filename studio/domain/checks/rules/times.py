@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from studio.domain.app_data import CLOCK, ClockError, EpisodeTimes, read_times
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
-from studio.domain.text.dates import WEEKDAYS
+from studio.domain.text.dates import WEEKDAYS, Day, find_days
 
 PUBLISHED = "_meta.json"
 """A file of published skills: ``publishedAt`` in milliseconds."""
@@ -21,6 +21,15 @@ _TODAY = re.compile(
     re.IGNORECASE,
 )
 _FROM_TODAY = {"tomorrow": 1, "yesterday": -1}
+_BEFORE_DATE = re.compile(
+    r"\b(?P<when>today|tonight|tomorrow|yesterday)(?:['’]s date)?(?:['’]s|,|:| is| \(| –| —)*(?: the)?\s?\Z",
+    re.IGNORECASE,
+)
+_AFTER_DATE = re.compile(r"(?:,? (?:which|that) is | ?\()(?P<when>today|tomorrow|yesterday)\b", re.IGNORECASE)
+_IT_IS = re.compile(r"\bit(?: is|['’]s)(?: now| already)?(?: the)? \Z", re.IGNORECASE)
+_TODAY_AFTER = re.compile(r",? (?P<when>today)\b", re.IGNORECASE)
+_MORE_DAYS = re.compile(r",? (?:and|or) \d|, \d")
+"""After a date that begins a list of days, so that the word before it is no name of it."""
 
 
 @rule("session-weekday", "warning", across_tasks=True)
@@ -38,6 +47,35 @@ def session_weekday(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 f"Correct the weekday, or the session’s time: {CLOCK_PAGE}.",
                 passage=match[0],
             )
+
+
+@rule("session-date", "warning", across_tasks=True)
+def session_date(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """The agent is told the day of its session; a request that dates its today otherwise can be read in two ways."""
+    start = context.once(_starts).get(task.task_id)
+    if start is None:
+        return
+    for day in find_days(task.initial_request):
+        if named := _relative_day(task.initial_request, day):
+            when, passage = named
+            real = start + timedelta(days=_FROM_TODAY.get(when, 0))
+            if (day.month, day.day, day.year or real.year) != (real.month, real.day, real.year):
+                yield Flaw(
+                    "initial_request",
+                    f"By the clock of this session, {when} is {real:%A}, {_said(real)}.",
+                    f"Correct the date, or the session’s time: {CLOCK_PAGE}.",
+                    passage=passage,
+                )
+
+
+def _relative_day(text: str, day: Day) -> tuple[str, str] | None:
+    """Which of today, tomorrow and yesterday the text calls this day, and the passage that does so."""
+    start, end = day.span.start, day.span.end
+    before, after = text[max(0, start - 40) : start], text[end : end + 40]
+    if (match := _BEFORE_DATE.search(before)) and not _MORE_DAYS.match(after):
+        return match["when"].lower(), text[start - len(match[0]) : end]
+    match = _AFTER_DATE.match(after) or (_TODAY_AFTER.match(after) if _IT_IS.search(before) else None)
+    return (match["when"].lower(), text[start : end + len(match[0])]) if match else None
 
 
 @rule("session-goes-back", "warning", across_tasks=True)
