@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Literal
 
 from pydantic import Field
@@ -11,6 +12,8 @@ from studio.domain.base import Spec
 from studio.domain.task import ExactCheck
 
 Severity = Literal["error", "warning", "hint"]
+_PARAMETERS = re.compile(r"“[^”]*”|\d+(?:[.,:]\d+)*")
+"""What a message says of this task alone: its words, in quotation marks, and numbers."""
 
 
 class Finding(Spec):
@@ -41,14 +44,16 @@ class Finding(Spec):
     """What the one-click fix puts there: a path or a spelling."""
     field_text: str = Field(default="", exclude=True, repr=False)
     """For a finding without ``passage``: the whole text of the field or row."""
+    row: str = Field(default="", exclude=True, repr=False)
+    """The uid of the row it is about."""
     stable_message: str = Field(default="", exclude=True, repr=False)
     """The message with the other task's id instead of its title and number, which may change."""
 
     @property
     def fingerprint(self) -> str:
-        """Identifies the same defect in the same text, also after rows move. Waivers are tied to it."""
-        message = self.stable_message or self.message
-        parts = [self.rule, self.persona, self.task, self.field, self.passage, self.other, message]
-        if self.field_text:
-            parts.append(self.field_text)
+        """Identifies the same defect in the same text, also after rows move or the rule's message is reworded. Waivers
+        are tied to it."""
+        parameters = sorted(_PARAMETERS.findall(self.stable_message or self.message))
+        parts = [self.rule, self.persona, self.task, self.field, self.row, self.passage, self.other]
+        parts += [self.field_text, *parameters]
         return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]

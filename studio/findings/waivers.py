@@ -3,7 +3,7 @@ changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Exists, Min, OuterRef, Q
@@ -38,44 +38,46 @@ class WaivedFinding:
 
 @atomic_with_retry
 def add_waiver(
-    task_id: int, fingerprint: str, *, by: User, reason: str, current: Iterable[findings.Finding] | None = None
+    task_id: int, *fingerprints: str, by: User, reason: str, current: Iterable[findings.Finding] | None = None
 ) -> None:
-    """Waive a warning or hint. ``current``: findings of an unsaved draft; None for the stored ones."""
+    """Waive a warning or hint, in all places where it stands. ``current``: findings of an unsaved draft; None for the
+    stored ones."""
     task = lock(task_id)
-    finding = _find(task, fingerprint, current)
-    if finding.severity == "error":
+    found = _find(task, fingerprints, current)
+    if any(finding.severity == "error" for finding in found):
         raise WaiverError("Errors must be fixed; only warnings and hints can be dismissed.")
     reason = storable_text(reason)
     if not reason:
         raise WaiverError("Say why this is acceptable; others will ask.")
-    Waiver.objects.update_or_create(
-        task=task, fingerprint=fingerprint, defaults={"rule": finding.rule, "reason": reason, "by": by}
-    )
+    for finding in found:
+        Waiver.objects.update_or_create(
+            task=task, fingerprint=finding.fingerprint, defaults={"rule": finding.rule, "reason": reason, "by": by}
+        )
     count_findings([task.pk])
-    record(task, "waived", by=by, summary=f"{finding.message} {reason}")
+    record(task, "waived", by=by, summary=f"{_said(found)} {reason}")
 
 
 @atomic_with_retry
-def remove_waiver(task_id: int, fingerprint: str, *, by: User) -> None:
+def remove_waiver(task_id: int, *fingerprints: str, by: User) -> None:
     task = lock(task_id)
-    deleted, _ = Waiver.objects.filter(task=task, fingerprint=fingerprint).delete()
-    if ErrorWaiver.objects.filter(task=task, fingerprint=fingerprint).exists():
+    deleted, _ = Waiver.objects.filter(task=task, fingerprint__in=fingerprints).delete()
+    if ErrorWaiver.objects.filter(task=task, fingerprint__in=fingerprints).exists():
         _require_owner(task, by)
-        deleted += ErrorWaiver.objects.filter(task=task, fingerprint=fingerprint).delete()[0]
+        deleted += ErrorWaiver.objects.filter(task=task, fingerprint__in=fingerprints).delete()[0]
     if deleted:
         count_findings([task.pk])
         record(task, "unwaived", by=by, summary="Dismissal undone.")
 
 
 @atomic_with_retry
-def waive_error(task_id: int, fingerprint: str, *, by: User, reason: str) -> None:
-    """Waive an error of a language rule. It no longer blocks approval and release but is listed at both. Only for
-    owners who did not write this version."""
+def waive_error(task_id: int, *fingerprints: str, by: User, reason: str) -> None:
+    """Waive an error of a language rule, in all places where it stands. It no longer blocks approval and release but is
+    listed at both. Only for owners who did not write this version."""
     task = lock(task_id)
-    finding = _find(task, fingerprint, None)
-    if finding.severity != "error":
+    found = _find(task, fingerprints, None)
+    if any(finding.severity != "error" for finding in found):
         raise WaiverError("This is for errors only; dismiss warnings and hints the usual way.")
-    if finding.rule not in RULES or not RULES[finding.rule].judges_language:
+    if any(finding.rule not in RULES or not RULES[finding.rule].judges_language for finding in found):
         raise WaiverError("This error is not a matter of judgement. It must be fixed.")
     _require_owner(task, by)
     revision = Revision.objects.filter(task=task, number=task.version).first()
@@ -84,13 +86,14 @@ def waive_error(task_id: int, fingerprint: str, *, by: User, reason: str) -> Non
     reason = storable_text(reason)
     if not reason:
         raise WaiverError("Say why the check is wrong here; your reason is shown at approval and in the release.")
-    ErrorWaiver.objects.update_or_create(
-        task=task,
-        fingerprint=fingerprint,
-        defaults={"rule": finding.rule, "message": finding.message, "reason": reason, "by": by},
-    )
+    for finding in found:
+        ErrorWaiver.objects.update_or_create(
+            task=task,
+            fingerprint=finding.fingerprint,
+            defaults={"rule": finding.rule, "message": finding.message, "reason": reason, "by": by},
+        )
     count_findings([task.pk])
-    record(task, "set_aside", by=by, summary=f"{finding.message} {reason}")
+    record(task, "set_aside", by=by, summary=f"{_said(found)} {reason}")
 
 
 def split_waived(
@@ -164,12 +167,20 @@ def waiver_reasons(tasks: Iterable[Task]) -> dict[tuple[str, str, str, bool], st
     return reasons
 
 
-def _find(task: Task, fingerprint: str, current: Iterable[findings.Finding] | None) -> findings.Finding | Finding:
-    rows = Finding.objects.filter(task=task, fingerprint=fingerprint) if current is None else current
-    finding = next((row for row in rows if row.fingerprint == fingerprint), None)
-    if finding is None:
+def _find(
+    task: Task, fingerprints: Collection[str], current: Iterable[findings.Finding] | None
+) -> list[findings.Finding | Finding]:
+    """One finding for each fingerprint, in this order."""
+    rows = Finding.objects.filter(task=task, fingerprint__in=fingerprints) if current is None else current
+    found: dict[str, findings.Finding | Finding] = {row.fingerprint: row for row in rows}
+    if not fingerprints or not found.keys() >= {*fingerprints}:
         raise WaiverError("The checks no longer report this.")
-    return finding
+    return [found[fingerprint] for fingerprint in dict.fromkeys(fingerprints)]
+
+
+def _said(found: Sequence[findings.Finding | Finding]) -> str:
+    places = f" ({len(found)} places)" if len(found) > 1 else ""
+    return f"{found[0].message}{places}"
 
 
 def _require_owner(task: Task, by: User) -> None:

@@ -119,21 +119,39 @@ def beside(context: template.Context, field: str, item: int | None = None, uid: 
     )
 
 
+@register.filter
+def by_message(findings: Iterable[Any]) -> list[list[Any]]:
+    """Findings that say the same of several places of a task together, each group where its first one is. Dismissed
+    ones are the same if their reasons are, too."""
+    groups: dict[tuple[Any, ...], list[Any]] = {}
+    for row in findings or ():
+        finding = getattr(row, "finding", row)
+        said = [value_of(finding, name) for name in ("rule", "severity", "message", "fix", "task_id")]
+        groups.setdefault((*said, getattr(row, "reason", ""), getattr(row, "by", None)), []).append(row)
+    return list(groups.values())
+
+
+def value_of(finding: Any, name: str) -> Any:
+    """Of a finding as the page sent it, or of a stored one."""
+    return finding.get(name) if isinstance(finding, Mapping) else getattr(finding, name, None)
+
+
 @register.simple_tag
-def finding_panel(finding: Any, slim: bool = False, underlined: Mapping[Any, Any] | None = None) -> SafeString:
+def finding_panel(
+    finding: Any, slim: bool = False, underlined: Mapping[Any, Any] | None = None, places: int = 1
+) -> SafeString:
     """A finding and how to fix it; ``slim`` beside the text it is about. The finding may be a dict. If it is
-    ``underlined``, it is seen in the text and in the list, and not in between where there is room for both."""
-
-    def value_of(name: str) -> Any:
-        return finding.get(name) if isinstance(finding, Mapping) else getattr(finding, name, None)
-
+    ``underlined``, it is seen in the text and in the list, and not in between where there is room for both. With
+    several ``places`` it is said how many."""
+    own = {name: value_of(finding, name) for name in ("severity", "fingerprint", "message", "fix", "item")}
+    label = row_label(value_of(finding, "field") or "", own["item"], own["message"])
     return render_component(
         "studio/findings/parts/panel.html",
         slim=slim,
-        underlined=(value_of("fingerprint"), value_of("item")) in (underlined or {}),
-        location=row_label(value_of("field") or "", value_of("item"), value_of("message")),
-        about="" if slim else value_of("passage"),
-        **{name: value_of(name) for name in ("severity", "fingerprint", "message", "fix")},
+        underlined=(own["fingerprint"], own["item"]) in (underlined or {}),
+        location=f"{places} places" if places > 1 else label,
+        about="" if slim else value_of(finding, "passage"),
+        **own,
     )
 
 

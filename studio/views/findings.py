@@ -32,7 +32,8 @@ def waive(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRes
     verdict = request.POST.get("verdict", "waive")
     access.require(request.user, task.persona.benchmark, "manage" if verdict == "set_aside" else "edit")
     user = request.user
-    fingerprint, reason = storable_text(request.POST.get("fingerprint", "")), request.POST.get("reason", "")
+    fingerprints = [storable_text(each) for each in request.POST.getlist("fingerprint")]
+    reason = request.POST.get("reason", "")
     from_editor = "base_version" in request.POST
     problem, findings = "", None
     if from_editor:
@@ -41,13 +42,13 @@ def waive(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRes
         findings = check_unsaved(task, spec, texts=texts, episode=episode)
     try:
         if verdict == "set_aside":
-            waivers.waive_error(task.pk, fingerprint, by=user, reason=reason)
+            waivers.waive_error(task.pk, *fingerprints, by=user, reason=reason)
         elif verdict == "unwaive":
-            waivers.remove_waiver(task.pk, fingerprint, by=user)
+            waivers.remove_waiver(task.pk, *fingerprints, by=user)
         else:
             if "wrong" in request.POST:
                 reason = f"{waivers.WRONG} {reason}"
-            waivers.add_waiver(task.pk, fingerprint, by=user, reason=reason, current=findings)
+            waivers.add_waiver(task.pk, *fingerprints, by=user, reason=reason, current=findings)
     except WaiverError as error:
         problem = str(error)
     if from_editor:

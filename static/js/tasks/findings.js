@@ -7,19 +7,25 @@ import { check, show } from "./live_checks.js";
 const pane = document.querySelector("[data-pane]");
 const problem = document.querySelector("[data-dismissal-problem]");
 
+// Marks the place that a link leads to, and its finding, as the current ones.
+function mark(link) {
+  for (const one of pane.querySelectorAll("[data-current]")) delete one.dataset.current;
+  link.dataset.current = "";
+  link.closest("[data-finding]").dataset.current = "";
+}
+
+// A finding may have several places: each is a step.
 function step(by) {
-  const all = [...pane.querySelectorAll("[data-finding]")];
+  const all = [...pane.querySelectorAll("[data-show]")];
   if (!all.length) return;
   const at = all.findIndex((one) => "current" in one.dataset);
-  const next = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length];
-  if (at >= 0) delete all[at].dataset.current;
-  next.dataset.current = "";
-  const link = next.querySelector("[data-show]");
+  const link = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length];
+  mark(link);
   const place = (link.dataset.goto && field(link.dataset.goto)) ?? document.querySelector(link.getAttribute("href"));
   place?.closest("details")?.setAttribute("open", "");
   place?.scrollIntoView({ block: "center" });
   link.focus({ preventScroll: true });
-  next.scrollIntoView({ block: "nearest" });
+  link.closest("[data-finding]").scrollIntoView({ block: "nearest" });
 }
 
 // With the cursor in underlined words, the list shows what they are about.
@@ -27,11 +33,10 @@ function showInList() {
   const area = document.activeElement;
   if (!area?.matches?.(".area > textarea")) return;
   const fingerprint = findingAt(area, area.selectionStart);
-  const current = fingerprint && pane.querySelector(`[data-finding="${CSS.escape(fingerprint)}"]`);
-  for (const one of pane.querySelectorAll("[data-finding][data-current]"))
-    if (current && one !== current) delete one.dataset.current;
-  if (!current || "current" in current.dataset) return;
-  current.dataset.current = "";
+  const link = fingerprint && pane.querySelector(`[data-show="${CSS.escape(fingerprint)}"]`);
+  if (!link || "current" in link.dataset) return;
+  mark(link);
+  const current = link.closest("[data-finding]");
   const side = current.closest(".side");
   if (side && side.scrollHeight > side.clientHeight) current.scrollIntoView({ block: "nearest" });
 }

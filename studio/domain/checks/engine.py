@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from time import thread_time
+from typing import Any
 
 from studio.domain.checks import rules
 from studio.domain.checks.bounds import within_bounds
@@ -94,14 +95,19 @@ def _finding(rule: Rule, flaw: Flaw, task: TaskSpec, context: CheckContext) -> F
         other=flaw.other,
         proposal=flaw.proposal,
         data=flaw.data,
-        field_text="" if flaw.passage else _field_text(task, flaw),
+        field_text="" if flaw.passage else "\n".join(map(_text, _rows(task, flaw))),
+        row="".join(getattr(row, "uid", "") for row in _rows(task, flaw)) if flaw.item else "",
         stable_message=flaw.message,
     )
 
 
-def _field_text(task: TaskSpec, flaw: Flaw) -> str:
+def _rows(task: TaskSpec, flaw: Flaw) -> tuple[Any, ...]:
+    """The row that a flaw is about, or all of its field; a text is one."""
     value = getattr(task, flaw.field, "")
-    rows = value if isinstance(value, tuple) else (value,)
-    if flaw.item and isinstance(value, tuple):
-        rows = value[flaw.item - 1 : flaw.item]
-    return "\n".join(str(getattr(row, "content", getattr(row, "criterion", row))) for row in rows)
+    if not isinstance(value, tuple):
+        return (value,)
+    return value[flaw.item - 1 : flaw.item] if flaw.item else value
+
+
+def _text(row: Any) -> str:
+    return str(getattr(row, "content", getattr(row, "criterion", row)))

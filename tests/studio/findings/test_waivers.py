@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import json
+from uuid import uuid4
 
 import pytest
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
+from studio.domain import findings as domain_findings
 from studio.domain.task import HiddenIntent
 from studio.drafts.load import load_task
 from studio.findings import waivers
+from studio.findings.queries import open_findings
 from studio.findings.waivers import WaiverError
 from studio.models import ErrorWaiver, Event, Finding, Role, TaskState, Waiver
 from studio.review import workflow
@@ -223,3 +226,71 @@ def test_a_check_that_is_seldom_dismissed_is_not_doubted():
     waivers.add_waiver(desk.task.pk, warning.fingerprint, by=desk.author, reason=waivers.WRONG)
 
     assert waivers.doubted_rules(desk.benchmark) == []
+
+
+def nine_questions() -> tuple[Desk, list[Finding]]:
+    """A desk whose nine items are questions, and what is said of that."""
+    desk = leaking()[0]
+    item = load_task(desk.task).checklist[0]
+    items = (item.model_copy(update={"uid": str(uuid4()), "criterion": f"Is crate {n} full?"}) for n in range(1, 10))
+    desk.edit(by=desk.author, checklist=tuple(items))
+    return desk, list(Finding.objects.filter(task=desk.task, rule="criterion-interrogative").order_by("item"))
+
+
+def test_nine_identical_findings_are_one_with_nine_places_and_are_dismissed_together(client):
+    desk, found = nine_questions()
+    assert len({row.fingerprint for row in found}) == 9
+    client.force_login(desk.author)
+
+    editor = client.get(desk.task.get_absolute_url()).content.decode()
+    pane = editor.partition('data-live="findings"')[2].partition("data-tab-body")[0]
+    listed = client.get(reverse("studio:findings", args=[desk.benchmark.slug])).content.decode()
+    for page in (pane, listed):
+        assert page.count(found[0].message) == 1
+        assert [f"#f-checklist-{n}" in page for n in range(1, 10)] == [True] * 9
+    api = client.get(f"/api/benchmarks/{desk.benchmark.slug}/findings/").json()["results"]
+    assert sorted(row["item"] for row in api if row["rule"] == found[0].rule) == [*range(1, 10)]
+
+    place = reverse("studio:waive", args=[desk.benchmark.slug, desk.persona.user_id, desk.task.pk])
+    all_places = {"fingerprint": [row.fingerprint for row in found]}
+    client.post(place, all_places | {"reason": "Ours are."})
+
+    assert Waiver.objects.filter(task=desk.task, reason="Ours are.").count() == 9
+    summaries = Event.objects.filter(task=desk.task, verb="waived").values_list("summary", flat=True)
+    assert list(summaries) == [f"{found[0].message} (9 places) Ours are."]
+    assert "(9 places)" in client.get(desk.task.get_absolute_url()).content.decode()
+    client.post(place, all_places | {"verdict": "unwaive"})
+    assert not Waiver.objects.exists()
+
+
+def test_nothing_is_dismissed_if_one_of_the_places_is_gone():
+    desk, found = nine_questions()
+
+    with pytest.raises(WaiverError, match="no longer report"):
+        waivers.add_waiver(desk.task.pk, found[0].fingerprint, "gone", by=desk.author, reason="So be it.")
+    with pytest.raises(WaiverError, match="no longer report"):
+        waivers.add_waiver(desk.task.pk, by=desk.author, reason="So be it.")
+
+    assert not Waiver.objects.exists()
+
+
+def test_dismissed_word_of_one_row_is_found_in_another():
+    desk = Desk()
+    item = load_task(desk.task).checklist[0]
+    rows = [item.model_copy(update={"uid": str(uuid4()), "criterion": f"The {n} is laid out nicely."}) for n in "ab"]
+    desk.edit(by=desk.author, checklist=tuple(rows))
+    first, second = Finding.objects.filter(task=desk.task, rule="criterion-vague").order_by("item")
+    assert first.passage == second.passage
+
+    waivers.add_waiver(desk.task.pk, first.fingerprint, by=desk.author, reason="So be it.")
+
+    assert list(open_findings().filter(rule="criterion-vague")) == [second]
+
+
+def test_dismissal_outlives_other_words_of_the_same_rule():
+    said = domain_findings.Finding(rule="r", severity="hint", message="“Rye” is named 2 times.", fix="F.", task="t")
+    reworded = said.model_copy(update={"message": "Named 2 times: “Rye”.", "fix": "Name it once."})
+    others = [said.model_copy(update={"message": text}) for text in ("“Rye” is named 3 times.", "“Oats” 2 times.")]
+
+    assert reworded.fingerprint == said.fingerprint
+    assert not {said.fingerprint} & {other.fingerprint for other in others}
