@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 from playwright.sync_api import expect
 
+from studio.domain.task import ChecklistItem, HiddenIntent
 from studio.drafts.load import load_task
+from studio.models import User
+from studio.tasks.save import save_task
 
 
 def test_settings_show_in_the_row_one_works_in_and_elsewhere_where_they_are_not_as_usual(radio, visit):
@@ -67,3 +72,22 @@ def test_a_press_whose_end_a_list_of_choices_swallowed_ends_with_the_next_key(ra
     page.keyboard.press("End")
 
     expect(items.nth(1).get_by_label("Grader")).to_be_visible()
+
+
+def test_a_task_of_nine_intents_and_nineteen_items_is_short(radio, visit):
+    task = radio["03_running_order"]
+    spec = load_task(task)
+    said = "The order of the programme is kept, and every change of it is noted with the time at which it was made"
+    intents = [HiddenIntent(uid=str(uuid4()), content=f"{said}, by desk {n}.") for n in range(9)]
+    items = [
+        ChecklistItem(uid=str(uuid4()), criterion=f"{said}, by desk {n}.", follows_from=(intents[n % 9].uid,))
+        for n in range(19)
+    ]
+    whole = spec.model_copy(update={"intents": tuple(intents), "checklist": tuple(items)})
+    save_task(task.pk, whole, by=User.objects.get(username="author"))
+
+    page = visit("author").go(task.get_absolute_url())
+
+    for width, most in ((1280, 3_600), (390, 7_500)):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollHeight") <= most

@@ -11,6 +11,8 @@ from evaluation.metrics.texts import UNKNOWN, percent
 from evaluation.results.tables import ResultsTable
 
 Unit = Literal["text", "percent", "points", "number", "count", "probability"]
+OPEN_CELLS = 120
+"""Of a table before the rest is folded."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,11 @@ class Figure:
     @property
     def listed(self) -> Sequence[Mapping[str, Any]]:
         return self.rows[: self.shown]
+
+    @property
+    def open_rows(self) -> int:
+        """How many rows stand on the page before the fold: on a phone each cell takes a line."""
+        return min(40, max(5, OPEN_CELLS // len(self.columns)))
 
     def document(self) -> dict[str, Any]:
         return {

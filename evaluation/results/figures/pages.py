@@ -56,12 +56,14 @@ def figure_body(results: Results, figure: Figure, mode: ScoringMode, address: st
     sessions = f"{reverse('evaluation:result_sessions', args=[results.benchmark.slug])}?{address}"
 
     def fill() -> str:
+        table = figure_cells(figure, sessions)
         return render_to_string(
             "evaluation/results/parts/figure_body.html",
             {
                 "figure": figure,
                 "mode": mode.value,
-                "table": figure_cells(figure, sessions),
+                "first": table[: figure.open_rows],
+                "rest": table[figure.open_rows :],
                 "drawing": drawing_of(figure, sessions) if figure.chart else None,
             },
         )

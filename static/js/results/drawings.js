@@ -1,7 +1,7 @@
 // Each kind of chart as an SVG of its own, by Observable Plot. Colours are the page's variables, so that a drawing
 // follows the theme without being drawn again.
 import { barX, cell, dot, line, link, plot, ruleX, text } from "../../vendor/plot/plot.min.js";
-import { percentRange, placeLabels, textWidth, trendLine } from "./labels.js";
+import { percentRange, placeLabels, shortNames, textWidth, trendLine } from "./labels.js";
 
 const SHARES = {
   completed: { colour: "var(--good)", shape: "●" },
@@ -9,6 +9,7 @@ const SHARES = {
   provided: { colour: "var(--edge)", shape: "○" },
 };
 const NARROW = 520;
+const [LEFT, BOTTOM] = [46, 38]; // where the axes of points have their figures
 
 // Values of the figure as the axes have them: percents instead of shares.
 const factor = (figure, key) => (["percent", "points"].includes(figure.units[key]) ? 100 : 1);
@@ -34,16 +35,13 @@ const frame = (width, left, more) => ({
 });
 const nameSpace = (rows, key, width) =>
   Math.min(width * 0.42, 24 + Math.max(40, ...rows.map((row) => textWidth(String(row[key])))));
-const short = (name, space) => {
-  const most = Math.max(6, Math.floor((space - 16) / textWidth("n")));
-  return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+const names = (figure, rows, space) => {
+  const shortened = shortNames(
+    rows.map((row) => String(row[figure.label])),
+    space - 16,
+  );
+  return { domain: rows.map((_, index) => index), label: null, tickSize: 0, tickFormat: (index) => shortened[index] };
 };
-const names = (figure, rows, space) => ({
-  domain: rows.map((_, index) => index),
-  label: null,
-  tickSize: 0,
-  tickFormat: (index) => short(String(rows[index][figure.label]), space),
-});
 
 export const legends = {
   stack: (figure) => figure.x.map((key) => ({ ...SHARES[key], name: figure.headings[key] })),
@@ -118,10 +116,10 @@ export const drawers = {
     const trend = figure.trend ? trendLine(known.map((row) => [point.x(row), point.y(row)])) : null;
     const height = Math.round(Math.min(width, 460) * 0.86);
     const made = plot(
-      frame(width, 46, {
+      frame(width, LEFT, {
         height,
         marginTop: 26,
-        marginBottom: 38,
+        marginBottom: BOTTOM,
         x: { domain: range(x), label: `${label(figure, x)} →`, nice: !both, ticks: 5 },
         y: { domain: range(y), label: `↑ ${label(figure, y)}`, nice: !both, ticks: 5 },
         marks: [
@@ -145,7 +143,8 @@ export const drawers = {
         ],
       }),
     );
-    if (known.length <= 20) nameThePoints(made, figure, known, point, width, height);
+    if (known.length <= 20)
+      nameThePoints(made, figure, known, point, { left: LEFT, top: 0, right: width, bottom: height - BOTTOM });
     return made;
   },
 
@@ -231,6 +230,8 @@ export const drawers = {
         href: row[`${key}_href`] ?? row.href,
       })),
     );
+    const heads = figure.x.map((key) => figure.headings[key]);
+    const shortened = shortNames(heads, (width - space) / heads.length - 6);
     const place = { x: (one) => figure.headings[one.key], y: "index" };
     return plot(
       frame(width, space, {
@@ -238,11 +239,11 @@ export const drawers = {
         marginTop: 34,
         color: { type: "identity" },
         x: {
-          domain: figure.x.map((key) => figure.headings[key]),
+          domain: heads,
           axis: "top",
           label: null,
           tickSize: 0,
-          tickFormat: (name) => short(name, (width - space) / figure.x.length + 10),
+          tickFormat: (name) => shortened[heads.indexOf(name)],
         },
         y: names(figure, rows, space),
         marks: [
@@ -272,14 +273,14 @@ export const drawers = {
 export const columnsFor = (figure, width) =>
   figure.kind !== "scatter" || width < NARROW ? 1 : Math.max(1, Math.min(3, Math.floor(width / 300)));
 
-function nameThePoints(made, figure, rows, point, width, height) {
+function nameThePoints(made, figure, rows, point, area) {
   const [x, y] = [made.scale("x"), made.scale("y")];
   const points = rows.map((row) => ({
     x: x.apply(point.x(row)),
     y: y.apply(point.y(row)),
     text: String(row[figure.label]),
   }));
-  placeLabels(points, width, height).forEach((place, index) => {
+  placeLabels(points, area).forEach((place, index) => {
     if (!place) return;
     const named = document.createElementNS("http://www.w3.org/2000/svg", "text");
     for (const [name, value] of Object.entries({

@@ -5,14 +5,48 @@ const GAP = 7;
 
 export const textWidth = (text) => text.length * CHARACTER;
 
-// Points as {x, y, text} in pixels. Returns one {x, y, anchor} for each, or null where no place is free.
-export function placeLabels(points, width, height) {
+// Names in a space of so many pixels. Where one does not fit, what all of them begin and end with is left out first.
+export function shortNames(names, space) {
+  const most = Math.max(6, Math.floor(space / CHARACTER));
+  const cut = names.some((name) => name.length > most) ? alikeAtEnds(names) : [0, 0];
+  return names.map((name) => {
+    const rest = name.slice(cut[0], name.length - cut[1]);
+    return rest.length > most ? `${rest.slice(0, most - 1)}…` : rest;
+  });
+}
+
+// How many characters all names have in common at the start and at the end, in whole words.
+function alikeAtEnds(names) {
+  const different = [...new Set(names)];
+  if (different.length < 2) return [0, 0];
+  const words = different.map((name) => name.match(/[\p{L}\p{N}]+|[^\p{L}\p{N}]/gu) ?? []);
+  const alike = (at) => {
+    const fewest = Math.min(...words.map((one) => one.length)) - 1;
+    let count = 0;
+    while (count < fewest && words.every((one) => one.at(at(count)) === words[0].at(at(count)))) count += 1;
+    return count;
+  };
+  const first = alike((index) => index);
+  const last = Math.min(
+    alike((index) => -1 - index),
+    Math.min(...words.map((one) => one.length)) - first - 1,
+  );
+  const length = (some) => some.join("").length;
+  return [length(words[0].slice(0, first)), last ? length(words[0].slice(-last)) : 0];
+}
+
+// Points as {x, y, text} in pixels, and the area that names may stand in. Returns one {x, y, anchor} for each, or null
+// where no place is free.
+export function placeLabels(points, area) {
   const taken = points.map(({ x, y }) => box(x - 5, y - 5, 10, 10));
   return points.map((point, own) => {
     const others = taken.filter((_, index) => index !== own);
     for (const place of places(point)) {
       const inside =
-        place.box.left >= 0 && place.box.right <= width && place.box.top >= 0 && place.box.bottom <= height;
+        place.box.left >= area.left &&
+        place.box.right <= area.right &&
+        place.box.top >= area.top &&
+        place.box.bottom <= area.bottom;
       if (!inside || others.some((other) => overlap(other, place.box))) continue;
       taken.push(place.box);
       return { x: place.x, y: place.y, anchor: place.anchor };
@@ -32,6 +66,8 @@ function* places({ x, y, text }) {
     [-GAP, 4, "end"],
     [0, -GAP - 2, "middle"],
     [0, GAP + 10, "middle"],
+    [GAP, -GAP + 2 - LINE, "start"],
+    [-GAP, -GAP + 2 - LINE, "end"],
   ]) {
     const left = anchor === "start" ? x + dx : anchor === "end" ? x + dx - wide : x + dx - wide / 2;
     yield { x: x + dx, y: y + dy, anchor, box: box(left, y + dy - LINE + 3, wide, LINE) };

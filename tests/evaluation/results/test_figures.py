@@ -7,7 +7,6 @@ import re
 
 import pytest
 from django.core.management import call_command
-from django.template.loader import render_to_string
 from django.test import Client
 from jsonschema import Draft202012Validator
 
@@ -16,7 +15,7 @@ from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import Results, compute_results
 from evaluation.results.figures.catalogue import FIGURES, build_figure
 from evaluation.results.figures.figure import Column, Figure
-from evaluation.results.figures.pages import FigureCell
+from evaluation.results.figures.pages import figure_body
 from studio.dev.schemas import FOLDER
 from studio.models import Benchmark, Revision, Task
 from tests.evaluation.builders import benchmark_of, task
@@ -262,14 +261,13 @@ def test_api_names_the_figures_there_are(benchmark: Benchmark, client: Client):
     assert client.get(f"{address}statuses&scoring=x").status_code == 400
 
 
-def test_long_tables_show_their_first_rows_and_fold_the_rest():
-    row = [FigureCell("A", "text", "", False, ""), FigureCell("B", "1", "", True, "")]
-    figure = Figure("f", "Title", "", [Column("a", "A"), Column("b", "B")], [{}] * 300)
+@pytest.mark.parametrize(("agents", "first"), [(1, 40), (5, 20), (60, 5)])
+def test_long_tables_show_their_first_rows_and_fold_the_rest(benchmark: Benchmark, agents: int, first: int):
+    columns = [Column("a", "A"), *(Column(f"b{n}", f"B{n}", "percent") for n in range(agents))]
+    figure = Figure("f", "Title", "", columns, [{"a": "text"}] * 300, shown=200)
 
-    page = render_to_string(
-        "evaluation/results/parts/figure_table.html", {"figure": figure, "mode": "strict", "table": [row] * 200}
-    )
+    page = figure_body(results_of(benchmark), figure, STRICT, f"agents={agents}")
 
     before, _, folded = page.partition("<details")
-    assert (before.count("<tr>") - 1, folded.count("<tr>") - 1) == (40, 160)
-    assert "160 more rows; the downloads have all 300" in " ".join(folded.split())
+    assert (before.count("<tr>") - 1, folded.count("<tr>") - 1) == (first, 200 - first)
+    assert f"{200 - first} more rows; the downloads have all 300" in " ".join(folded.split())
