@@ -101,10 +101,11 @@ def _store(user: User, step: str) -> None:
 
 
 def _first_task(user: User) -> Task | None:
-    """The newest task that this person began since the guide."""
+    """The first task that this person began since the guide, and did not retire: the guide stays with it."""
     if user.guide_started_at is None:
         return None
-    begun = Revision.objects.filter(number=1, created_by=user, created_at__gte=user.guide_started_at).order_by("-pk")
+    begun = Revision.objects.filter(number=1, created_by=user, created_at__gte=user.guide_started_at).order_by("pk")
+    begun = begun.exclude(task__state=TaskState.RETIRED)
     row = begun.select_related("task__persona__benchmark").defer("spec", "task__spec").first()
     return row.task if row else None
 

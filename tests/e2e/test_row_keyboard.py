@@ -33,6 +33,8 @@ def test_task_is_written_by_keyboard_and_nothing_is_lost_offline(desk, visit):
     press("i")  # a new intent, and the cursor in it
     page.keyboard.type("Salt is short this week.")
     press("Alt+ArrowUp")
+    expect(page.get_by_role("status").filter(has_text="Intent moved to position 1 of 2.")).to_be_attached()
+    expect(page.get_by_role("group", name="Intent 1").get_by_role("textbox").first).to_be_focused()
     expect(page.locator("[data-save-status]")).to_contain_text("No connection")
     page.context.set_offline(False)
     expect(page.locator("[data-save-status]")).to_contain_text("Draft saved")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from uuid import uuid4
-
 from playwright.sync_api import expect
 
-from studio.domain.task import ChecklistItem, HiddenIntent
 from studio.drafts.load import load_task
-from studio.models import User
-from studio.tasks.save import save_task
+from studio.imports.importer import import_path
+from studio.models import Task
 
 
 def test_settings_show_in_the_row_one_works_in_and_elsewhere_where_they_are_not_as_usual(radio, visit):
@@ -74,17 +71,11 @@ def test_a_press_whose_end_a_list_of_choices_swallowed_ends_with_the_next_key(ra
     expect(items.nth(1).get_by_label("Grader")).to_be_visible()
 
 
-def test_a_task_of_nine_intents_and_nineteen_items_is_short(radio, visit):
-    task = radio["03_running_order"]
+def test_a_real_task_of_nine_intents_and_nineteen_items_is_short(sample, visit, pibench_data):
+    import_path(sample, pibench_data / "law_trainee", by=sample.created_by)
+    task = Task.objects.get(task_id="law_trainee_task_007")
     spec = load_task(task)
-    said = "The order of the programme is kept, and every change of it is noted with the time at which it was made"
-    intents = [HiddenIntent(uid=str(uuid4()), content=f"{said}, by desk {n}.") for n in range(9)]
-    items = [
-        ChecklistItem(uid=str(uuid4()), criterion=f"{said}, by desk {n}.", follows_from=(intents[n % 9].uid,))
-        for n in range(19)
-    ]
-    whole = spec.model_copy(update={"intents": tuple(intents), "checklist": tuple(items)})
-    save_task(task.pk, whole, by=User.objects.get(username="author"))
+    assert (len(spec.intents), len(spec.checklist)) == (9, 19)
 
     page = visit("author").go(task.get_absolute_url())
 

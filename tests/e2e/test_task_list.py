@@ -30,4 +30,4 @@ def test_a_row_of_the_list_takes_one_line(radio, visit):
 
     assert max(row.bounding_box()["height"] for row in page.locator("#listed tbody tr").all()) <= 36
     page.set_viewport_size({"width": 390, "height": 800})
-    assert max(row.bounding_box()["height"] for row in page.locator("#listed tbody tr").all()) <= 120
+    assert max(row.bounding_box()["height"] for row in page.locator("#listed tbody tr").all()) <= 150

@@ -1,13 +1,14 @@
 // Sends steps without leaving the page. The answer is the board after the step, with the reason if it was rejected.
-import { announce, board, cardOf, linkOf, selected } from "./cards.js";
+import { announce, board, cardOf, linkOf, placed, selected } from "./cards.js";
 
 let busy = false;
 
-async function post(data) {
+// After it the focus is at the moved card, or where it was.
+async function post(data, moved) {
   if (busy) return;
   busy = true;
   const focused = document.activeElement;
-  const stays = focused?.id || linkOf(cardOf(focused))?.id;
+  const stays = moved?.id || focused?.id || linkOf(cardOf(focused))?.id;
   const key = focused?.dataset?.key;
   board().setAttribute("aria-busy", "true");
   try {
@@ -25,7 +26,7 @@ async function post(data) {
     const told = page.querySelector("#messages");
     if (told) document.querySelector("#messages").replaceChildren(...told.childNodes);
     if (answer.ok && answer.redirected) history.replaceState(history.state, "", answer.url);
-    show(stays, key);
+    show(stays, key, Boolean(moved));
   } catch {
     announce("");
     announce("The server could not be reached. Nothing was changed; try again.");
@@ -36,17 +37,19 @@ async function post(data) {
   }
 }
 
-function show(stays, key) {
+function show(stays, key, isMoved) {
   const refusal = document.querySelector("#board .refusal");
   if (refusal) {
     announce("");
     (refusal.querySelector("button") ?? refusal).focus({ preventScroll: true });
     return refusal.scrollIntoView({ block: "nearest" });
   }
-  announce(document.querySelector("#messages .message span")?.textContent ?? "");
   const there =
     document.getElementById(stays) ??
     document.querySelector(key ? `[data-key="${CSS.escape(key)}"]` : "#board [data-open] .card");
+  const place = isMoved ? placed().indexOf(cardOf(there)) + 1 : 0;
+  const where = place ? ` Now at position ${place} of ${placed().length}.` : "";
+  announce((document.querySelector("#messages .message span")?.textContent ?? "") + where);
   there?.focus({ preventScroll: true });
   cardOf(there)?.scrollIntoView({ block: "nearest" });
 }
@@ -65,7 +68,7 @@ export function step(does, cards, more = {}) {
   data.set("does", does);
   for (const card of cards) data.append("task", card.dataset.task);
   for (const [name, value] of Object.entries(more)) data.set(name, value);
-  return post(data);
+  return post(data, linkOf(cards[0]));
 }
 
 document.addEventListener("submit", (event) => {

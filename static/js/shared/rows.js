@@ -10,6 +10,9 @@ const undoStack = [];
 const redoStack = [];
 let typedSince = false; // since the last step: then the browser undoes
 
+const told = Object.assign(document.createElement("p"), { className: "visually-hidden", role: "status" });
+document.body.append(told);
+
 export const rowsOf = (list) => [...list.querySelectorAll(":scope > [data-row]")];
 export const firstInput = (row) => row?.querySelector("textarea, input:not([type=hidden]), select");
 
@@ -17,6 +20,7 @@ export function renumber(list, quiet = false) {
   rowsOf(list).forEach((row, index) => {
     const place = row.querySelector("[data-row-number]");
     if (place && place.textContent !== String(index + 1)) place.textContent = index + 1;
+    if (row.dataset.name) row.setAttribute("aria-label", `${row.dataset.name} ${index + 1}`);
   });
   list.dispatchEvent(new CustomEvent("studio:changed", { bubbles: true, detail: { quiet } }));
 }
@@ -118,6 +122,8 @@ function move(row, by) {
     else other.after(row);
     if (row.contains(focused)) focused?.focus();
   });
+  const rows = rowsOf(row.parentElement);
+  told.textContent = `${row.dataset.name ?? "Row"} moved to position ${rows.indexOf(row) + 1} of ${rows.length}.`;
 }
 
 document.addEventListener("click", (event) => {

@@ -55,7 +55,7 @@ def test_guide_follows_what_the_author_does_and_resumes_where_they_were():
     client.force_login(author)
 
     def step() -> str:
-        found = re.search(r"(\d) of 5</span>\s*<p><b>([^<]+)</b>", client.get("/first-task/").content.decode())
+        found = re.search(r"(\d) of 5</span>\s*<p>\s*<b>([^<]+)</b>", client.get("/first-task/").content.decode())
         return " ".join(found.groups()) if found else "none"
 
     assert step() == "none"
@@ -64,10 +64,11 @@ def test_guide_follows_what_the_author_does_and_resumes_where_they_were():
     assert client.post("/first-task/read/").url == f"/b/first/p/{persona.user_id}/new/"
     assert step() == "2 Write one."
     task = a_task(persona, by=author)
-    assert (step(), client.get("/").context["guide"].task) == ("4 Try it.", task)
+    a_task(persona, "rolls", by=author)
+    assert (step(), client.get("/").context["guide"].task) == (f"4 Try it: {task}.", task)
     judge = ModelEndpoint.objects.get(name="scripted-judge")
     start_rehearsal(task, by=author, seat="agent", judge=judge)
-    assert step() == "5 Submit it."
+    assert step() == f"5 Submit it: {task}."
     Task.objects.update(state=TaskState.IN_REVIEW)
     assert step() == "none"
     author.refresh_from_db()
