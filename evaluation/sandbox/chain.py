@@ -6,6 +6,7 @@ the unprivileged user could reach their paths (a checkout below ``/root``, say).
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import os
 import platform
@@ -63,13 +64,14 @@ class ConfinedCommand:
         return str(fd)
 
     def open_data(self, name: str, content: bytes) -> int:
-        """The bytes as an inherited, rewound descriptor."""
-        fd = os.memfd_create(name, os.MFD_CLOEXEC)
+        """The bytes as an inherited, rewound descriptor, through which nothing more can be stored."""
+        fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         self.fds.append(fd)
         view = memoryview(content)
         while view:
             view = view[os.write(fd, view) :]
         os.lseek(fd, 0, os.SEEK_SET)
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
         return fd
 
     def close(self) -> None:
@@ -177,6 +179,8 @@ def _fill(
             chain.args += ["--size", "4096", "--tmpfs", folder, "--remount-ro", folder]
     # /dev/full reads as zeros, too, but cannot be mapped: memory shared like that is charged to no process
     chain.args += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--dev-bind", "/dev/full", "/dev/zero"]
+    # without terminals: a machine has a few thousand for all, each with memory for what nobody reads
+    chain.args += ["--size", "4096", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"]
     for name, content in files.items():
         fd = chain.open_data(name, content)
         chain.args += ["--perms", "0555", "--ro-bind-data", str(fd), f"{PROGRAM}/{name}"]

@@ -36,11 +36,12 @@ Look = Callable[[bytes, bytes], None]
 SETUP_SECONDS = 60.0
 """For all that has to stand before foreign code starts; its own time is counted from there."""
 
-# Runs first, inside, as the first process. Limits the processes of this sandbox alone (outside, the same limit would
-# count everything else the user runs).
+# Runs first, inside, as the first process. Limits the processes of this sandbox alone, and its timers and signals that
+# wait (outside, the same limits would count everything else the user runs).
 CONFINE = """
 import ctypes, os, resource, sys, _signal, _socket
 resource.setrlimit(resource.RLIMIT_NPROC, (%d, %d))
+resource.setrlimit(resource.RLIMIT_SIGPENDING, (1024, 1024))
 """
 # Runs when all else is ready, and says so by handing out a view of the writable folder, in which files are counted from
 # outside. What follows is run by a child. The first process stays to bury the dead; its end ends them all, no signal

@@ -245,6 +245,59 @@ def test_to_hold_shared_memory_that_no_process_is_charged_for(attacked: Attacked
     assert attacked(SHARED) == "0 b'\\x00\\x00\\x00'\n"
 
 
+WHAT_IT_IS_GIVEN = """
+import os
+for grow in (
+    lambda: os.write(0, b"more"),
+    lambda: os.ftruncate(0, 16 << 20),
+    lambda: os.write(os.open("/proc/self/fd/0", os.O_RDWR), b"more"),
+):
+    try:
+        print("grown", grow())
+    except OSError as error:
+        print(error.strerror)
+print(os.fstat(0).st_size, os.read(0, 10))
+"""
+
+
+def test_to_keep_memory_in_what_it_is_given():
+    """Its input is a file in memory that counts for no process and no folder."""
+    outcome = run_python(WHAT_IT_IS_GIVEN, limits=SHORT, stdin=b"given")
+
+    assert outcome.stdout.decode().splitlines() == ["Operation not permitted"] * 3 + ["5 b'given'"]
+
+
+TERMINALS = """
+import os
+for name in ("/dev/ptmx", "/dev/pts/ptmx"):
+    try:
+        print("opened", os.open(name, os.O_RDWR))
+    except OSError as error:
+        print(error.strerror)
+"""
+
+
+@everywhere
+def test_to_take_the_terminals_of_the_machine(attacked: Attacked):
+    """All of a machine share a few thousand, with memory for what nobody reads."""
+    assert attacked(TERMINALS) == "No such file or directory\n" * 2
+
+
+TIMERS = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+started = 0
+while started < 5000 and libc.timer_create(0, None, ctypes.byref(ctypes.c_void_p())) == 0:
+    started += 1
+print(started)
+"""
+
+
+@everywhere
+def test_to_keep_memory_in_timers_and_signals_that_wait(attacked: Attacked):
+    assert 0 < int(attacked(TIMERS)) <= 1024
+
+
 def test_to_keep_files_in_pipes_after_they_are_deleted():
     program = """
 import ctypes, os
