@@ -143,6 +143,7 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     newest = newest_request(benchmark, request.user)
     refused: JsonDict = (newest and newest.refused) or {}
     found: list[JsonDict] = refused.get("found", [])
+    shown = ", ".join(f"{kind.number} {kind.code}" for kind in kinds)
     drafted = ""
     if request.method == "POST":
         require(request.user, benchmark, "release")
@@ -150,6 +151,8 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
         form = ReleaseForm(request.POST)
         if form.is_valid():
             try:
+                if request.POST.get("shown", shown) != shown:
+                    raise OptionsError("accept", "What blocks the release has changed. Look at it again.")
                 if kinds and not (form.options().accept and all(kind.acceptable for kind in kinds)):
                     raise OptionsError("accept", BLOCKED)
                 request_release(benchmark, form.options(), by=request.user)
@@ -170,7 +173,8 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     by_task = request.GET.get("by") == "task" and not kind
     rows = Paginator(released_tasks(benchmark), PER_PAGE)
     tasks: Page[Any] | None = rows.get_page(request.GET.get("page")) if by_task else None
-    exceptions = blockers + sum(each["acceptable"] for each in found)
+    told = sum(each["acceptable"] for each in found)
+    exceptions = blockers + told
     form.fields["accept"].required = bool(exceptions)  # for the form; cut_release enforces it
     return render(
         request,
@@ -184,6 +188,8 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
             "blockers": blockers,
             "found": found,
             "exceptions": exceptions,
+            "shown": shown,
+            "told": told,
             "groups": _groups(benchmark, kinds, kind, request.GET.get("page")),
             "kind": kind,
             "tasks": tasks,

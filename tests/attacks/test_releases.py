@@ -1,5 +1,5 @@
-"""What is told with a release: somebody who writes a task, a credit or an erratum wants a reader's browser, terminal or
-spreadsheet, or an error of the studio."""
+"""Releases: somebody who writes a task, a credit or an erratum wants a reader's browser, terminal or spreadsheet, an
+error of the studio, or an exception accepted that nobody was shown."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evaluation.models import Erratum, Pilot, Release
+from evaluation.models import Erratum, Pilot, Release, ReleaseRequest
 from evaluation.releases.cut import ReleaseOptions, cut_release
 from studio.access import ALLOWED
 from studio.models import Benchmark, Role, User
 from tests.evaluation.builders import archive_of, benchmark_of, rubric, task
 from tests.evaluation.factories import person
+from tests.factories import a_task
+from tests.studio.page_forms import forms_of
 
 pytestmark = pytest.mark.django_db
 
@@ -123,3 +125,19 @@ def test_to_try_a_task_on_a_model_at_somebody_elses_cost(benchmark: Benchmark, r
     assert client.post(address).status_code == 403
     assert client.post(f"/benchmarks/{benchmark.slug}/validation/", {"persona": persona.user_id}).status_code == 403
     assert not Pilot.objects.exists()
+
+
+def test_an_exception_under_the_name_of_somebody_who_was_shown_others(benchmark: Benchmark, owner: User):
+    """An author changes what blocks a release while its manager reads the page."""
+    client, page = Client(), reverse("evaluation:release_new", args=[benchmark.slug])
+    client.force_login(owner)
+    (form,) = [form for form in forms_of(client.get(page).content.decode()) if "accept" in form.data()]
+    data = {name: values[0] for name, values in form.data().items()} | {"version": "1.0", "accept": "Known."}
+    a_task(benchmark.personas.get(), "b", by=owner)
+
+    refused = client.post(page, data).content.decode()
+    again = client.post(page, {**data, "shown": client.get(page).context["shown"]})
+
+    assert "What blocks the release has changed" in refused
+    assert again.status_code == 302
+    assert ReleaseRequest.objects.filter(benchmark=benchmark).count() == 1

@@ -580,7 +580,8 @@ class Game:
             answer = send(client, method, address, name, self.world)
             client.cookies.pop("messages", None)  # of a step, for the next page
             body = b"".join(answer) if answer.streaming else answer.content  # type: ignore[arg-type, attr-defined]
-            text = f"{answer.status_code} {answer.headers.get('Location', '')} {body.decode('utf-8', 'replace')}"
+            headers = {name: value for name, value in answer.headers.items() if name not in OF_EACH_ANSWER}
+            text = f"{answer.status_code} {headers} {body.decode('utf-8', 'replace')}"
             found[f"{method} {address}"] = VARYING.sub("", text)
         return found
 
@@ -638,6 +639,7 @@ VARYING = re.compile(
     re.DOTALL,
 )
 """Tokens, numbers of requests, times, seeds."""
+OF_EACH_ANSWER = ("Content-Length", "X-Request-ID")
 EVERYTHING = re.compile("")
 WHERE_JUDGES_ARE = re.compile(
     "evaluation:(?!endpoint|benchmark_endpoint|rehears)|annotations:|results|admin|studio:(home|recent|inbox|search)"

@@ -122,7 +122,7 @@ def owner(benchmark: Benchmark) -> User:
 
 def cut(benchmark: Benchmark, version: str = "1.0", **options: str) -> Release:
     return cut_release(
-        benchmark, ReleaseOptions(version=version, accept="A test.", **options), by=None, signature="Ada"
+        benchmark, ReleaseOptions(version=version, accept="A test.", told=2, **options), by=None, signature="Ada"
     )
 
 
@@ -279,11 +279,19 @@ def test_text_that_tells_of_a_held_out_task_blocks_the_release_until_it_is_accep
     with pytest.raises(ReleaseBlockedError) as blocked:
         cut_release(benchmark, ReleaseOptions(version="1.0", accept=""), by=None, signature="Ada")
     assert not any(blocker.code == "held-out-told" for blocker in blocked.value.blockers)  # the others come first
+    with pytest.raises(ReleaseBlockedError) as blocked:  # a reason for these accepts none that was not shown
+        cut_release(benchmark, ReleaseOptions(version="1.0", accept="A test."), by=None, signature="Ada")
+    assert [blocker.code for blocker in blocked.value.blockers].count("held-out-told") == 1
     release = cut(benchmark)
     assert "data/Harbour/tasks/b/spill.md" in told_in(release)[0]
     assert MARK not in json.dumps(release.manifest)
-    released = Event.objects.get(benchmark=benchmark, verb="released")
-    assert f"accepting {len(release.exceptions)} exceptions: A test." in released.summary
+
+
+def test_event_of_a_release_tells_auditors_of_no_exceptions(benchmark: Benchmark):
+    """Some exceptions say what judges decided, and auditors read events."""
+    release = cut(benchmark)
+    event = Event.objects.get(benchmark=benchmark, verb="released")
+    assert release.exceptions and event.summary == f"Released version 1.0 with {release.tasks.count()} tasks: A test."
 
 
 @pytest.mark.slow
@@ -318,7 +326,7 @@ def test_page_shows_what_tells_of_held_out_tasks_and_takes_a_reason(
     monkeypatch.setattr("evaluation.views.releases.blocker_kinds", lambda *_, **__: [])
     spill(benchmark)
     with pytest.raises(OptionsError, match="Say who accepts"):
-        cut_release(benchmark, ReleaseOptions(version="1.0", accept="A test."), by=None)
+        cut_release(benchmark, ReleaseOptions(version="1.0", accept="A test.", told=1), by=None)
 
     client.force_login(owner)
     page = reverse("evaluation:release_new", args=[benchmark.slug])
@@ -328,8 +336,8 @@ def test_page_shows_what_tells_of_held_out_tasks_and_takes_a_reason(
     make_release(refused.pk)
     shown = client.get(page).content.decode()
     assert "data/Harbour/tasks/b/spill.md of the published pack tells of" in shown
-    assert 'name="accept"' in shown
-    client.post(page, {"version": "1.0", "accept": "It is known."})
+    assert 'name="accept"' in shown and '<input type="hidden" name="told" value="1">' in shown
+    client.post(page, {"version": "1.0", "accept": "It is known.", "told": "1"})
     make_release(ReleaseRequest.objects.exclude(pk=refused.pk).get().pk)
     assert {each["by"] for each in benchmark.releases.get().exceptions} == {str(owner)}
 
