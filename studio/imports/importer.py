@@ -24,7 +24,7 @@ from studio.imports.publication import request_publication, validate_may_publish
 from studio.imports.report import ImportReport, totals
 from studio.imports.single_tasks import is_beside, with_personas
 from studio.imports.store import ImportWriter
-from studio.models import Benchmark, GraderScript, Import, User
+from studio.models import Benchmark, GraderScript, Import, Task, User
 from studio.models.transactions import atomic_with_retry
 
 __all__ = ["ImportReport", "find_reading_errors", "import_archive", "import_files", "import_path", "upload_limits"]
@@ -91,10 +91,24 @@ def import_archive(
     return _import(benchmark, _read_archive(benchmark, data, name), how)  # keeps only those files that are stored
 
 
+def preview_sound_part(
+    benchmark: Benchmark, data: bytes, *, by: User | None, name: str, published: bool
+) -> ImportReport:
+    """What an import would do without the tasks that have errors and those that build on them, or without the personas
+    that have other errors."""
+    how = _How(by, name, published, dry_run=True)
+    return _import(benchmark, _read_archive(benchmark, data, name, sound_only=True), how)
+
+
 def import_staged(staged: Import, data: bytes, *, by: User | None, name: str) -> ImportReport:
-    """What was previewed; who uploaded it is an author of what is imported too."""
+    """What was previewed, and nothing if something else would be left out now; who uploaded it is an author of what is
+    imported too."""
     how = _How(by, name, staged.published, defer_above=DEFER_ABOVE, staged=staged)
-    return _import(staged.benchmark, _read_archive(staged.benchmark, data, name), how)
+    left_out = staged.report.get("left_out", [])
+    upload = _read_archive(staged.benchmark, data, name, sound_only=bool(left_out))
+    if left_out and [problem.to_json() for problem in upload[0].left_out] != left_out:
+        return _refused([Problem(file="", message="Other parts have errors now.", fix="Upload it again.")])
+    return _import(staged.benchmark, upload, how)
 
 
 def import_files(
@@ -120,12 +134,18 @@ def import_files(
     return _import(benchmark, upload, _How(by, name, published, dry_run=dry_run, defer_above=defer_above))
 
 
-def _read_archive(benchmark: Benchmark, data: bytes, name: str) -> tuple[Reading, PackFacts | None]:
+def _read_archive(
+    benchmark: Benchmark, data: bytes, name: str, *, sound_only: bool = False
+) -> tuple[Reading, PackFacts | None]:
     unpacked = unpack(data, upload_limits())
-    return (Reading(errors=list(unpacked.errors)), None) if unpacked.errors else _read(benchmark, unpacked.files, name)
+    if unpacked.errors:
+        return Reading(errors=list(unpacked.errors)), None
+    return _read(benchmark, unpacked.files, name, sound_only=sound_only)
 
 
-def _read(benchmark: Benchmark, files: Mapping[str, bytes], name: str = "") -> tuple[Reading, PackFacts | None]:
+def _read(
+    benchmark: Benchmark, files: Mapping[str, bytes], name: str = "", *, sound_only: bool = False
+) -> tuple[Reading, PackFacts | None]:
     """A release pack must be complete: each file as its manifest says."""
     facts = None
     if MANIFEST in files:
@@ -135,8 +155,12 @@ def _read(benchmark: Benchmark, files: Mapping[str, bytes], name: str = "") -> t
             fix = "Fetch the pack again from where it was released."
             return Reading(errors=[Problem(file=MANIFEST, message=str(error), fix=fix)]), None
     completed = with_personas(benchmark, files)
-    reading = read_personas(completed.files, name=name)
+    reading = read_personas(completed.files, name=name, sound_only=sound_only)
     reading.tasks_alone = completed.personas
+    reading.errors = reading.errors or [*_oversized_tasks(reading), *_unknown_apps(reading)]
+    if sound_only:
+        reading.keep_sound()
+        _keep_places(benchmark, reading)
     if reading.tasks_alone:  # what is said of files that are here already is no news
         news = [problem for problem in reading.warnings if not is_beside(problem.file, completed.tasks)]
         reading.warnings = news + completed.left_out
@@ -171,8 +195,7 @@ def _import(benchmark: Benchmark, upload: tuple[Reading, PackFacts | None], how:
     staged = how.staged
     if how.published:
         validate_may_publish(benchmark, how.by)
-    errors = reading.errors or [*_oversized_tasks(reading), *_unknown_apps(reading)]
-    report = ImportReport(warnings=reading.warnings, errors=errors, pack=pack)
+    report = ImportReport(warnings=reading.warnings, errors=reading.errors, left_out=reading.left_out, pack=pack)
     if report.errors:
         return report
     report.warnings += _flaws_of_app_data(reading)
@@ -210,6 +233,20 @@ def _store(
     connection.check_constraints()
     transaction.set_rollback(dry_run)
     return report
+
+
+def _keep_places(benchmark: Benchmark, reading: Reading) -> None:
+    """Of an episode that is here with a task that is left out, the others are updated where they stand."""
+    for persona, tasks in sorted(reading.tasks_left_out.items()):
+        if Task.objects.filter(persona__benchmark=benchmark, persona__user_id=persona, task_id__in=tasks).exists():
+            reading.tasks_alone |= {persona}
+            reading.warnings.append(
+                Problem(
+                    file=f"{reading.roots[persona]}episode.yaml",
+                    message="The profile and the order of the tasks stay as they are in the studio.",
+                    fix="Correct the tasks that are left out, and import the whole folder.",
+                )
+            )
 
 
 def _oversized_tasks(reading: Reading) -> Iterator[Problem]:

@@ -44,6 +44,8 @@ class ImportReport:
     """Of the files, whether new or not."""
     warnings: list[Problem] = field(default_factory=list)
     errors: list[Problem] = field(default_factory=list)
+    left_out: list[Problem] = field(default_factory=list)
+    """Where only the sound part is imported: why the rest is not."""
     publishable: list[Revision] = field(default_factory=list)
     """Versions that another owner can confirm as approved elsewhere; empty unless that is asked for."""
     not_publishable: list[dict[str, str]] = field(default_factory=list)
@@ -69,6 +71,7 @@ class ImportReport:
             "totals": self.totals,
             "warnings": [warning.to_json() for warning in self.warnings],
             "errors": [error.to_json() for error in self.errors],
+            "left_out": [problem.to_json() for problem in self.left_out],
             "changes": {"created": self.created, "updated": self.updated, "unchanged": self.unchanged},
             "pack": self.pack.to_json() if self.pack else None,
             "publication": {

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from django.conf import settings
 
 from studio.files.uploads import Upload, UploadError
-from studio.imports.importer import ImportReport, import_archive, import_staged
+from studio.imports.importer import ImportReport, import_archive, import_staged, preview_sound_part
 from studio.models import Benchmark, Import, User
 from studio.models.transactions import atomic_with_retry
 from studio.notifications.notify import users_allowed
@@ -40,10 +40,19 @@ def folder_name(paths: str) -> str:
 def preview(benchmark: Benchmark, data: bytes, *, name: str, by: User, published: bool) -> Import:
     """Report what the import would do, and store the upload until it is confirmed or dropped.
 
-    A release pack tells by itself what was approved: an owner is offered to have that confirmed.
+    Of files with errors, the part without them is offered, if it has anything new. A release pack tells by itself what
+    was approved: an owner is offered to have that confirmed.
     """
     report = import_archive(benchmark, data, name=_stem(name), by=by, published=published, dry_run=True)
-    if report.pack and report.pack.approvers and not published and by.pk in users_allowed(benchmark, "manage"):
+    if not report.ok:
+        part = preview_sound_part(benchmark, data, name=_stem(name), by=by, published=published)
+        report = part if part.ok and (part.created or part.updated) else report
+    if (
+        report.pack
+        and report.pack.approvers
+        and not (published or report.left_out)
+        and by.pk in users_allowed(benchmark, "manage")
+    ):
         published = True
         report = import_archive(benchmark, data, name=_stem(name), by=by, published=True, dry_run=True)
     return Import.objects.create(

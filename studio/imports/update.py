@@ -91,7 +91,8 @@ def with_tasks_of(imported: EpisodeSpec, stored: EpisodeSpec) -> EpisodeSpec:
         return _unless_native(new, task)
 
     tasks, unplaced = (tuple(map(current, rows)) for rows in (stored.tasks, stored.unplaced))
-    return stored.model_copy(update={"tasks": tasks, "unplaced": (*unplaced, *brought.values())})
+    fresh = (task.model_copy(update={"depends_on": ()}) for task in brought.values())
+    return stored.model_copy(update={"tasks": tasks, "unplaced": (*unplaced, *fresh)})
 
 
 def _with_files_of(stored: PersonaSpec, imported: PersonaSpec) -> PersonaSpec:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from studio.domain.base import FileRef
@@ -30,11 +31,14 @@ RUN_FOLDERS = (".history", ".result", ".eval_result")
 class PersonaFolder:
     """``files`` are keyed by path below the persona's folder."""
 
-    def __init__(self, persona: str, root: str, files: Mapping[str, bytes], reading: Reading) -> None:
+    def __init__(
+        self, persona: str, root: str, files: Mapping[str, bytes], reading: Reading, *, sound_only: bool = False
+    ) -> None:
         self.persona = persona
         self.root = root
         self.files = files
         self.reading = reading
+        self.sound_only = sound_only
         self.unassigned = set(files)
         """Paths not yet assigned a purpose."""
 
@@ -51,6 +55,8 @@ class PersonaFolder:
         if episode_node is not None:
             episode_file = read_episode(episode_node, episode_report, persona=self.persona)
         tasks = self._tasks()
+        if self.sound_only:
+            episode_file = self._leave_out(tasks, episode_file)
         task_reports = {task_id: report for task_id, (_, _, report) in tasks.items()}
         run_order = check_contract(
             episode_file,
@@ -97,6 +103,36 @@ class PersonaFolder:
             unplaced=tuple(unplaced),
             groups=episode_file.groups,
             splits=splits,
+        )
+
+    def _leave_out(self, tasks: dict[str, tuple[TaskSpec, Node, Report]], listed: EpisodeFile) -> EpisodeFile:
+        """Take the tasks with errors, and those that build on them, out of ``tasks`` and of the list."""
+        folders = {task_id.strip(): task_id for task_id in tasks}
+        out = {task_id for task_id, (_, _, report) in tasks.items() if report.errors}
+        problems = [problem for task_id in sorted(out) for problem in tasks[task_id][2].errors]
+        more = True
+        while more:
+            more = False
+            for entry in listed.entries:
+                task_id = folders.get(entry.task_id.strip(), entry.task_id)
+                needed = next((name for name, _ in entry.depends_on if folders.get(name.strip(), name) in out), None)
+                if needed and task_id not in out:
+                    report = Report(f"{self.root}tasks/{task_id}/task.yaml")
+                    report.error(f"It builds on “{needed}”, which is left out.", f"Correct “{needed}”.")
+                    problems += report.errors
+                    out.add(task_id)
+                    more = True
+        if not out:
+            return listed
+        self.reading.left_out += problems
+        self.reading.tasks_left_out[self.persona] = out
+        for task_id in out & tasks.keys():
+            del tasks[task_id]
+        trimmed = {task_id.strip() for task_id in out}
+        return replace(
+            listed,
+            entries=tuple(entry for entry in listed.entries if entry.task_id.strip() not in trimmed),
+            splits={name: split for name, split in listed.splits.items() if name.strip() not in trimmed},
         )
 
     def _check_names(self) -> None:

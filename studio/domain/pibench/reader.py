@@ -13,11 +13,12 @@ _SYSTEM_FILES = ("__MACOSX", ".DS_Store", "__pycache__", "Thumbs.db")
 _DOCUMENTS = ("profile.yaml", "episode.yaml")
 
 
-def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
+def read_personas(files: Mapping[str, bytes], *, name: str = "", sound_only: bool = False) -> Reading:
     """Read a mapping from path to bytes: one persona's folder, a ``data/`` folder of several, or either inside other
     folders (such as a release pack).
 
-    ``name`` names a persona whose files are at the root, without a folder around them.
+    ``name`` names a persona whose files are at the root, without a folder around them. With ``sound_only``, tasks with
+    errors are left out, those that build on them, and personas that have errors without them.
     """
     reading = Reading()
     files = {path: data for path, data in files.items() if not is_system_file(path)}
@@ -45,7 +46,8 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
             )
             continue
         names[persona] = root
-        reading.episodes.append(PersonaFolder(persona, root, inside[root], reading).read())
+        reading.roots[persona] = root
+        reading.episodes.append(PersonaFolder(persona, root, inside[root], reading, sound_only=sound_only).read())
     if roots and outside and "pack.json" not in {path.rpartition("/")[2] for path in outside}:
         reading.warnings.append(
             Problem(

@@ -11,7 +11,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 
+from studio.drafts.load import load_episode
 from studio.imports.importer import import_archive, import_files, import_path
 from studio.models import Import, Role, Task
 from tests.factories import BenchmarkFactory, member
@@ -83,8 +85,7 @@ def test_folder_upload_includes_file_paths(desk):
 def test_broken_file_is_reported_with_its_position_and_cannot_be_confirmed(desk):
     benchmark, client = desk
     files = sample_files()
-    name = next(name for name in files if name.endswith("task.yaml"))
-    files[name] = b"schema_version: v2\ntitle: [open\n"
+    files["radio_producer/profile.yaml"] = b"schema_version: v2\ntitle: [open\n"
 
     page = client.post(
         reverse("studio:import_start", args=[benchmark.slug]), {"archive": zipped(files)}, follow=True
@@ -94,6 +95,76 @@ def test_broken_file_is_reported_with_its_position_and_cannot_be_confirmed(desk)
     assert f"{problem['file']}:{problem['line']}" in page
     assert "Nothing was imported." in page
     assert "/decide/" not in page
+
+
+def broken(files, *tasks):
+    return {**files, **{f"radio_producer/tasks/{task}/task.yaml": b"title: [open\n" for task in tasks}}
+
+
+def previewed(desk, files):
+    benchmark, client = desk
+    page = client.post(reverse("studio:import_start", args=[benchmark.slug]), {"archive": zipped(files)}, follow=True)
+    row = Import.objects.first()
+    return page.content.decode(), row, reverse("studio:import_decide", args=[benchmark.slug, row.pk])
+
+
+def test_the_part_without_errors_is_imported_as_previewed(desk):
+    benchmark, client = desk
+    page, row, decide = previewed(desk, broken(sample_files(), "radio_01_clock"))
+
+    out = {problem["file"].split("/")[2]: problem["message"] for problem in row.report["left_out"]}
+    assert out.keys() == {"radio_01_clock", "radio_03_running_order"}
+    assert out["radio_03_running_order"] == "It builds on “radio_01_clock”, which is left out."
+    assert "Import the rest" in page and all(escape(message) in page for message in out.values())
+    promised = {each["task"] for each in row.report["changes"]["created"]}
+    client.post(decide, follow=True)
+
+    tasks = Task.objects.filter(persona__benchmark=benchmark).order_by("position")
+    assert {task.task_id for task in tasks} == promised and len(promised) == 5
+    assert [task.position for task in tasks] == [1, 2, 3, 4, 5]
+
+
+def test_what_is_left_out_stays_as_it_is_here(desk):
+    benchmark, client = desk
+    import_files(benchmark, sample_files(), by=benchmark.created_by)
+    before = load_episode(benchmark.personas.get())
+    name = "radio_producer/tasks/radio_04_music_return/task.yaml"
+    files = broken(sample_files(), "radio_01_clock")
+    files[name] = files[name].replace(b"title: ", b"title: New ")
+    files["radio_producer/profile.yaml"] = files["radio_producer/profile.yaml"].replace(b"name: ", b"name: New ")
+
+    page, row, decide = previewed(desk, files)
+    assert [each["task"] for each in row.report["changes"]["updated"]] == ["radio_04_music_return"]
+    assert "stay as they are in the studio" in page
+    client.post(decide)
+
+    after = load_episode(benchmark.personas.get())
+    changed = [old.task_id for old, new in zip(before.tasks, after.tasks, strict=True) if old != new]
+    assert changed == ["radio_04_music_return"] and after.persona == before.persona
+
+
+def test_a_sound_persona_is_imported_beside_one_with_errors(desk):
+    benchmark, client = desk
+    files = sample_files()
+    other = {name.replace("radio_producer/", "editor/"): content for name, content in files.items()}
+    other = {name: content.replace(b"radio_producer", b"editor") for name, content in other.items()}
+    other["editor/profile.yaml"] = b"[\n"
+
+    _, row, decide = previewed(desk, files | other)
+    assert {problem["file"] for problem in row.report["left_out"]} >= {"editor/profile.yaml"}
+    client.post(decide)
+
+    assert [persona.user_id for persona in benchmark.personas.all()] == ["radio_producer"]
+    assert Task.objects.filter(persona__benchmark=benchmark).count() == 7
+
+
+def test_nothing_is_offered_where_the_rest_is_here_already(desk):
+    benchmark, _ = desk
+    import_files(benchmark, sample_files(), by=benchmark.created_by)
+
+    page, row, _ = previewed(desk, broken(sample_files(), "radio_01_clock"))
+
+    assert row.state == "refused" and "Nothing was imported." in page
 
 
 def test_dropped_import_stores_nothing(desk):
@@ -185,7 +256,7 @@ def test_a_downloaded_task_is_its_own_folder_with_its_references(desk):
 def test_a_refused_import_offers_to_upload_again_where_its_errors_stand(desk):
     benchmark, client = desk
     files = sample_files()
-    files["radio_producer/tasks/radio_01_clock/task.yaml"] = b"[\n"
+    files["radio_producer/episode.yaml"] = b"[\n"
     start = reverse("studio:import_start", args=[benchmark.slug])
 
     page = client.post(start, {"archive": zipped(files)}, follow=True).content.decode()
