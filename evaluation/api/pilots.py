@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import mixins, serializers, status, viewsets
@@ -13,8 +14,9 @@ from rest_framework.response import Response
 from evaluation import visibility
 from evaluation.api.base import BENCHMARK, filter_by_benchmark, pilot_and_options
 from evaluation.api.judgings import JudgingActions
+from evaluation.api.sessions import session_lines
 from evaluation.audits.blindness import find_pilot, open_pilots
-from evaluation.models import ModelEndpoint, Pilot
+from evaluation.models import ModelEndpoint, Pilot, Session
 from evaluation.pilots.budgets import set_budgets
 from evaluation.pilots.control import control_pilot
 from evaluation.pilots.start import PilotOptions, start_pilot
@@ -25,6 +27,8 @@ from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import KEY, given_in, named_in
 from studio.domain.options import Options
 from studio.models import ApiToken
+
+JSON_LINES = (200, "application/jsonl")
 
 
 class EndpointSerializer(serializers.ModelSerializer[ModelEndpoint]):
@@ -169,6 +173,16 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
     def report(self, request: ApiRequest, pk: str) -> Response:
         """Every session with its intents, items and scores."""
         return Response(pilot_report(find_pilot(request.user, pk)))
+
+    @extend_schema(responses={JSON_LINES: OpenApiResponse(OpenApiTypes.STR, "A session a line, as of its own.")})
+    @action(detail=True)
+    def sessions(self, request: ApiRequest, pk: str) -> StreamingHttpResponse:
+        """All its sessions with their turns, tool calls, files and decisions, as JSON lines."""
+        pilot = find_pilot(request.user, pk)
+        rows = Session.objects.filter(run__pilot=pilot).order_by("run", "position")
+        name = f"{pilot.benchmark.slug}-pilot-{pilot.number}-sessions.jsonl"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return StreamingHttpResponse(session_lines(rows), content_type=JSON_LINES[1], headers=headers)
 
 
 class EndpointViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ModelEndpoint]):

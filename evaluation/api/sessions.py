@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import mixins, serializers, viewsets
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -153,6 +156,16 @@ class SessionDetailSerializer(SessionSerializer):
         return list(VerdictSerializer(Verdict.objects.of_session(row), many=True, context=context).data)
 
 
+def session_lines(sessions: QuerySet[Session]) -> Iterator[str]:
+    """Each of them in full, as JSON lines; one is in memory at a time."""
+    for row in _in_full(sessions).iterator(chunk_size=1):
+        yield JSONRenderer().render(SessionDetailSerializer(row).data).decode() + "\n"
+
+
+def _in_full(sessions: QuerySet[Session]) -> QuerySet[Session]:
+    return sessions.prefetch_related("turns__snapshot", "turns__tool_calls", "turns__notes__author")
+
+
 @extend_schema_view(list=extend_schema(parameters=[OpenApiParameter("pilot", int, description="Only this pilot.")]))
 class SessionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Session]):
     """One task executed."""
@@ -172,9 +185,4 @@ class SessionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """With its turns, tool calls and files, and what was decided of it."""
         row = find_session(request.user, kwargs["pk"])
-        row = (
-            self.get_queryset()
-            .prefetch_related("turns__snapshot", "turns__tool_calls", "turns__notes__author")
-            .get(pk=row.pk)
-        )
-        return Response(SessionDetailSerializer(row).data)
+        return Response(SessionDetailSerializer(_in_full(self.get_queryset()).get(pk=row.pk)).data)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import Any
 
 import pytest
@@ -108,6 +109,22 @@ def test_session_is_returned_in_full(client: Client):
     assert stored_turn["tool_calls"][0]["arguments"] == {"path": "note.md"}
     assert session_data["intents"] == [{"index": 1, "status": "completed", "turn": 1}]
     assert (session_data["verdicts"][0]["quote"], session_data["verdicts"][0]["met"]) == ("Done.", True)
+
+
+def test_sessions_of_a_pilot_are_downloaded_together_as_each_is_alone(client: Client):
+    pilot = pilot_row("helpful", task("a", checklist=(rubric("x"),)), task("b"))
+    sessions = list(Session.objects.filter(run__pilot=pilot).order_by("run", "position"))
+    for session in sessions:
+        turn(session, reply="Done.")
+    client.force_login(person(pilot.benchmark, "viewer"))
+
+    answer = client.get(f"/api/pilots/{pilot.pk}/sessions/")
+
+    assert answer.streaming and answer["Content-Type"] == "application/jsonl"
+    lines = [json.loads(line) for line in answer.getvalue().decode().splitlines()]
+    assert len(lines) == 2
+    assert lines == [client.get(f"/api/sessions/{session.pk}/").json() for session in sessions]
+    assert f"/api/pilots/{pilot.pk}/sessions/" in client.get(pilot.get_absolute_url()).content.decode()
 
 
 def test_sessions_are_listed_by_pilot(client: Client):

@@ -251,6 +251,7 @@ RULES = {
     "evaluation:api-pilot-list": "GET user, POST pilot",
     "evaluation:api-pilot-detail": "GET view",
     "evaluation:api-pilot-report": "GET view",
+    "evaluation:api-pilot-sessions": "GET view",
     "evaluation:api-pilot-judgings": "GET view",
     "evaluation:api-pilot-rejudge": "POST pilot",
     "evaluation:api-pilot-scoring": "POST pilot",

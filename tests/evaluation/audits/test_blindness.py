@@ -77,6 +77,7 @@ class Desk:
             f"/releases/{release}/download/",
             f"/api/pilots/{pilot}/",
             f"/api/pilots/{pilot}/report/",
+            f"/api/pilots/{pilot}/sessions/",
             f"/api/sessions/{session}/",
             f"/api/releases/{release}/download/",
         ]
