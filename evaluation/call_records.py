@@ -34,6 +34,8 @@ from studio.domain.storable import storable
 
 RESTART_SECONDS = 60.0
 T = TypeVar("T")
+BeforeSending = Callable[[Decimal | None], None]
+"""Given what the call costs at most, if that is known."""
 
 
 class Counting(Protocol):
@@ -72,7 +74,7 @@ class CallRecord:
         self,
         owner: Session | Proposal | OpinionRequest,
         on_scripted_answer: Callable[[], None],
-        before_sending: Callable[[], None] = lambda: None,
+        before_sending: BeforeSending = lambda worst: None,
         counting: Counting | None = None,
         group: str = "",
     ) -> None:
@@ -117,9 +119,9 @@ class CallRecord:
             endpoint_of(endpoint), recorder=recorder, budget=budget, retry_policy=retry_policy, lane=lane_of(self.group)
         )
 
-    def check(self) -> None:
+    def check(self, worst: Decimal | None) -> None:
         """Before a request is sent, which may take long."""
-        self._before_sending()
+        self._before_sending(worst)
         give_back_connection()
 
     def answer(self, request_hash: str) -> Json | None:
@@ -268,8 +270,8 @@ class CallRecorder:
     def lookup(self, request_hash: str) -> Mapping[str, Any] | None:
         return self._record.answer(request_hash)
 
-    def check(self) -> None:
-        self._record.check()
+    def check(self, worst: Decimal | None = None) -> None:
+        self._record.check(worst)
 
     def record(self, call: Call) -> None:
         self._record.store(
@@ -314,7 +316,7 @@ def _assumed(call: Call) -> Assumed:
 
 def session_record(
     session: Session,
-    before_sending: Callable[[], None] = lambda: None,
+    before_sending: BeforeSending = lambda worst: None,
     counting: Counting | None = None,
 ) -> CallRecord:
     """For the holder of the session's lease. A scripted answer marks what it runs in as scripted: the whole pilot, the

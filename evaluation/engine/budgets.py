@@ -61,5 +61,16 @@ def check_limits(scope: str, limits: Limits, spent: Spent) -> None:
             raise BudgetSpentError(scope, f"The {scope}’s budget of {amount} is spent. Raise it to go on.")
 
 
+def check_worst(scope: str, limit: Decimal, spent: Decimal, worst: Decimal) -> None:
+    """Raises BudgetSpentError if a call may cost more than is left."""
+    if spent + worst > limit:
+        left = _dollars(float(max(limit - spent, Decimal(0))))
+        raise BudgetSpentError(
+            scope,
+            f"What is left of the {scope}’s budget of {_dollars(float(limit))}, {left}, does not cover the next call, "
+            f"which may cost {_dollars(float(worst))}. Raise it to go on.",
+        )
+
+
 def _dollars(amount: float) -> str:
     return "$" + f"{amount:.6f}".rstrip("0").rstrip(".")

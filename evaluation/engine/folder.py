@@ -208,7 +208,7 @@ class FolderStore:
     def answer(self, request_hash: str) -> Mapping[str, Any] | None:
         return self._answers.get(request_hash)
 
-    def check(self, purpose: str = "") -> None:
+    def check(self, purpose: str = "", worst: Decimal | None = None) -> None:
         if not self._held:
             raise SessionHeldError("The session is closed.")
         if purpose and self._purse is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from evaluation.engine.plan import SessionPlan
@@ -40,8 +41,8 @@ class _Recorder:
     def lookup(self, request_hash: str) -> Mapping[str, Any] | None:
         return self.recording.store.answer(request_hash)
 
-    def check(self) -> None:
-        self.recording.store.check(self.purpose)
+    def check(self, worst: Decimal | None = None) -> None:
+        self.recording.store.check(self.purpose, worst)
 
     def record(self, call: Call) -> None:
         self.recording.store.call(call, self.purpose, self.recording.turn)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Protocol
 
 from evaluation.engine.journal import MadeCalls
@@ -86,8 +87,9 @@ class Store(Protocol):
         """What a model answered to the same request before."""
         ...
 
-    def check(self, purpose: str) -> None:
-        """Called before a model is asked for it. Raises if nothing may be sent any more."""
+    def check(self, purpose: str, worst: Decimal | None) -> None:
+        """Called before a model is asked for it, which costs ``worst`` at most, if that is known. Raises if nothing may
+        be sent any more."""
         ...
 
     def call(self, call: Call, purpose: str, turn: int) -> None:

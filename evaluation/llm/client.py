@@ -39,6 +39,8 @@ CUT_CHARACTERS = 10
 """More characters of a token than any text has."""
 LEAST_READ = 1_000
 """With fewer tokens the service counts something else, such as what its cache did not have."""
+ANSWER_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+"""Parameters that limit an answer, thoughts included."""
 MAX_SHOWN = 20_000
 """Characters of an unusable answer that its model is shown."""
 
@@ -83,8 +85,9 @@ class Recorder(Protocol):
 
     def lookup(self, request_hash: str) -> Mapping[str, Any] | None: ...
 
-    def check(self) -> None:
-        """Called before each request is sent; raises if it may not be."""
+    def check(self, worst: Decimal | None = None) -> None:
+        """Called before each request is sent; raises if it may not be. ``worst``: what it costs at most, if that can be
+        told, to be kept free until it is recorded."""
         ...
 
     def record(self, call: Call) -> None:
@@ -258,7 +261,7 @@ class ModelClient:
         while True:
             attempt += 1
             if self.recorder:
-                self.recorder.check()
+                self.recorder.check(_worst(self.endpoint, request) if attempt == 1 else None)
             try:
                 check = self.recorder.check if self.recorder else _no_check
                 response = send_request(self.endpoint, self.sent(request.body) | self._travel, self.lane, check)
@@ -371,6 +374,12 @@ class BatchingClient(ModelClient):
 
 def _no_check() -> None:
     pass
+
+
+def _worst(endpoint: Endpoint, request: Request) -> Decimal | None:
+    """No text has more tokens than characters as JSON. None if the answer has no limit, or the model no price."""
+    limit = next((request.body[name] for name in ANSWER_LIMITS if request.body.get(name)), None)
+    return endpoint.prices.worst(request.size, limit) if isinstance(limit, int) else None
 
 
 def _holds_pictures(body: Mapping[str, Any]) -> bool:

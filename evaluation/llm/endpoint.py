@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from decimal import ROUND_UP, Decimal
 from typing import Any, Protocol
 
 from evaluation.llm.dialects import Dialect, dialect_of, effort_params, origin_of
@@ -50,6 +50,13 @@ class Prices:
             + self.output * tokens.completion
         )
         return (Decimal(cost) / 1_000_000).quantize(Decimal("0.000001"))
+
+    def worst(self, prompt: int, completion: int) -> Decimal | None:
+        """What as many tokens cost at most; None if a price is unknown."""
+        if self.input is None or self.output is None:
+            return None
+        cost = max(self.input, self.cache_written or Decimal(0)) * prompt + self.output * completion
+        return (Decimal(cost) / 1_000_000).quantize(Decimal("0.000001"), ROUND_UP)
 
     @property
     def halved(self) -> Prices:

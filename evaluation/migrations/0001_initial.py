@@ -514,6 +514,7 @@ class Migration(migrations.Migration):
                         ('cost', models.DecimalField(decimal_places=6, default=0, max_digits=14)),
                         ('assumed_tokens', models.PositiveBigIntegerField(default=0)),
                         ('assumed_cost', models.DecimalField(decimal_places=6, default=0, max_digits=14)),
+                        ('reserved', models.DecimalField(decimal_places=6, default=0, max_digits=14)),
                         ('unpriced', models.PositiveIntegerField(default=0)),
                         ('compat_tokens', models.PositiveBigIntegerField(default=0)),
                         ('strict_tokens', models.PositiveBigIntegerField(default=0)),

@@ -47,7 +47,7 @@ WITH new AS (
     VALUES ({", ".join(["%s"] * len(_COLUMNS))}, now()) ON CONFLICT DO NOTHING RETURNING id
 ), counted AS (
     UPDATE evaluation_session SET calls = calls + 1, cost = cost + %s, {{part}}_tokens = {{part}}_tokens + %s,
-        assumed_tokens = assumed_tokens + %s, assumed_cost = assumed_cost + %s,
+        assumed_tokens = assumed_tokens + %s, assumed_cost = assumed_cost + %s, reserved = 0,
         unpriced = unpriced + %s
     FROM new WHERE evaluation_session.id = %s
     RETURNING claimed_by, state, {_TOKENS}, calls, cost + assumed_cost

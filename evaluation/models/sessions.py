@@ -103,6 +103,8 @@ class Session(Leased):
     assumed_tokens = models.PositiveBigIntegerField(default=0)
     """Of calls whose services told nothing; only budgets count them."""
     assumed_cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    reserved = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    """What the call under way costs at most, where a budget in dollars has to hold it; nothing without a lease."""
     unpriced = models.PositiveIntegerField(default=0)
     """Answered calls of unknown cost: the model has no price, or its service did not tell what was used."""
     compat_tokens = models.PositiveBigIntegerField(default=0)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from django.db import transaction
 from django.db.models import F, QuerySet, Sum
 
 from evaluation.engine.budgets import (
@@ -17,10 +18,13 @@ from evaluation.engine.budgets import (
     Limits,
     Spent,
     check_limits,
+    check_worst,
     validate_budgets,
     validate_limits,
 )
+from evaluation.llm.client import ANSWER_LIMITS
 from evaluation.models import BenchmarkBudget, Pilot, Session
+from evaluation.models.pilots import ROLES
 from evaluation.models.sessions import ALL_TOKENS
 from studio.models import Benchmark, Event, User
 
@@ -97,6 +101,46 @@ def spent_by_benchmark(benchmark_id: int) -> Spent:
     return spent_in(Session.objects.filter(run__pilot__benchmark=benchmark_id))
 
 
+def reserve(session: Session, worst: Decimal) -> bool:
+    """Keep free what a call of this session costs at most, in every budget in dollars that holds for it; False while
+    other calls under way may use it up. Raises BudgetSpentError if that is more than is left."""
+    pilot = session.run.pilot
+    assert pilot is not None
+    with transaction.atomic():
+        # whoever reserves holds these rows: of two at once, the second sees what the first has reserved
+        benchmark = Benchmark.objects.select_for_update(no_key=True).get(pk=pilot.benchmark_id)
+        budgets = Pilot.objects.select_for_update(no_key=True).values_list("budgets", flat=True).get(pk=pilot.pk)
+        shared = benchmark_limits(benchmark.pk)
+        rooms = [
+            ("session", budgets.get("session", {}), Session.objects.filter(pk=session.pk)),
+            ("pilot", budgets.get("pilot", {}), Session.objects.filter(run__pilot=pilot)),
+            ("benchmark", shared, Session.objects.filter(run__pilot__benchmark=benchmark)),
+        ]
+        is_free = True
+        for scope, limits, sessions in rooms:
+            if limit := limits.get("cost"):
+                spent = spent_in(sessions).cost
+                check_worst(scope, Decimal(str(limit)), spent, worst)
+                others = sessions.exclude(pk=session.pk).exclude(claimed_by="").aggregate(all=Sum("reserved"))
+                is_free = is_free and spent + (others["all"] or 0) + worst <= Decimal(str(limit))
+        if is_free:
+            Session.objects.filter(pk=session.pk, claimed_by=session.claimed_by).update(reserved=worst)
+    return is_free
+
+
+def models_without_worst_price(pilot: Pilot) -> list[str]:
+    """Models for whose calls nothing can be kept free: their prices are unknown, or their answers have no limit."""
+    seats = [pilot.endpoint(role) for role in ROLES]
+    return sorted(
+        {
+            row.label
+            for row in seats
+            if not row.scripted
+            and (None in (row.input_price, row.output_price) or not any(map(row.params.get, ANSWER_LIMITS)))
+        }
+    )
+
+
 def budget_rows(limits: Limits, spent: Spent) -> list[BudgetRow]:
     return [BudgetRow(kind, limits[kind], float(getattr(spent, kind))) for kind in KINDS if limits.get(kind)]
 
@@ -124,6 +168,11 @@ class SharedSpending:
         check_limits("session", total.session, spent_by_session)
         check_limits("pilot", total.pilot, total.spent_by_pilot)
         check_limits("benchmark", total.benchmark, total.spent_by_benchmark)
+
+    def limits_dollars(self, pilot_id: int) -> bool:
+        """Whether a budget does, as of the last check."""
+        total = self._totals.get(pilot_id, _Total())
+        return any(limits.get("cost") for limits in (total.session, total.pilot, total.benchmark))
 
     def add(self, pilot_id: int, spent: Spent) -> None:
         with self._lock:

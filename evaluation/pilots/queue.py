@@ -92,6 +92,7 @@ def claim_session(pk: int) -> Session | None:
             state=State.RUNNING,
             retry_at=None,
             reason="",
+            reserved=0,
             started_at=Coalesce("started_at", Value(timezone.now())),
         )
     rows = Session.objects.select_related("run__pilot__agent", "run__pilot__user_model", "run__pilot__judge")

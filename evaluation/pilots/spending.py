@@ -10,13 +10,16 @@ from django.db.models import F
 from evaluation.engine.budgets import Spent
 from evaluation.models import Session
 from evaluation.models.calls import Counted
+from evaluation.models.connections import give_back_connection
 from evaluation.models.leased import LeaseLostError
 from evaluation.models.sessions import ALL_TOKENS
-from evaluation.pilots.budgets import FRESH_SECONDS, SharedSpending
+from evaluation.pilots.budgets import FRESH_SECONDS, SharedSpending, reserve
 from evaluation.pilots.validations import check_validation
 from evaluation.store.usage import PART_BY_PURPOSE
 
 shared_spending = SharedSpending()
+ASK_AGAIN = 0.5
+"""Seconds until a call that waits for others looks again."""
 
 
 class SessionSpending:
@@ -29,8 +32,18 @@ class SessionSpending:
         self._told: tuple[Counted, float] | None = None
         """By the statement that stored the last call, and when. One check goes by it, if made at once."""
 
-    def check(self) -> None:
-        """Before a call is sent. Raises LeaseLostError and BudgetSpentError."""
+    def check(self, worst: Decimal | None = None) -> None:
+        """Before a call is sent. Where dollars are limited, what it costs at most is kept free until it is stored; it
+        waits while calls under way may use that up. Raises LeaseLostError and BudgetSpentError."""
+        self._check()
+        pilot = self._session.run.pilot_id
+        if worst is not None and pilot is not None and shared_spending.limits_dollars(pilot):
+            while not reserve(self._session, worst):
+                give_back_connection()
+                time.sleep(ASK_AGAIN)
+                self._check()
+
+    def _check(self) -> None:
         told, self._told = self._told, None
         is_fresh = told is not None and time.monotonic() - told[1] < FRESH_SECONDS
         now = told[0] if told and is_fresh else next((Counted(*row) for row in self._row.all()), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from decimal import Decimal
 from typing import Any, cast
 
 from django.db import transaction
@@ -73,11 +74,11 @@ class RowStore:
     def answer(self, request_hash: str) -> Mapping[str, Any] | None:
         return self._record.answer(request_hash)
 
-    def check(self, purpose: str) -> None:
+    def check(self, purpose: str, worst: Decimal | None) -> None:
         part = PART_BY_PURPOSE[purpose]
         if part != self._asking:
             self._session.write(**self._asks(part))
-        self._record.check()
+        self._record.check(worst)
 
     def call(self, call: Call, purpose: str, turn: int) -> None:
         judging = None if purpose == "agent" else self._judging(purpose.removeprefix("checklist_"))

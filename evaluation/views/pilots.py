@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -31,6 +32,7 @@ from evaluation.pilots.budgets import (
     BudgetRow,
     benchmark_limits,
     budget_rows,
+    models_without_worst_price,
     set_benchmark_budget,
     set_budgets,
     spent_by_benchmark,
@@ -299,6 +301,11 @@ def _learned(row: Pilot) -> list[tuple[str, list[str]]]:
     return [(SEATS[role], sentences) for role in ROLES if (sentences := learned_sentences(facts.get(role) or {}))]
 
 
+def _limits_dollars(pilot: Pilot, shared: Iterable[BudgetRow]) -> bool:
+    own = any(limits.get("cost") for limits in pilot.budgets.values())
+    return own or any(row.kind == "cost" for row in shared)
+
+
 def _benchmark_budget(benchmark_id: int) -> list[BudgetRow]:
     limits = benchmark_limits(benchmark_id)
     return budget_rows(limits, spent_by_benchmark(benchmark_id)) if limits else []
@@ -331,7 +338,8 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
         "scores_by_mode": [(mode, scores[mode]) for mode in row.terms.modes] if scores else [],
         "budget": budget_rows(row.budgets.get("pilot", {}), Spent(progress.tokens, progress.calls, progress.cost)),
         "session_budget": budget_rows(row.budgets.get("session", {}), Spent()),
-        "benchmark_budget": _benchmark_budget(row.benchmark_id),
+        "benchmark_budget": (shared := _benchmark_budget(row.benchmark_id)),
+        "loose": models_without_worst_price(row) if _limits_dollars(row, shared) else [],
         "budget_form": BudgetForm(initial=budget_initial(row.budgets)) if "pilot" in actions else None,
         "steps": possible if "pilot" in actions else frozenset(),
         "may_audit": "plan_audit" in actions and not is_running and row.state != Pilot.State.PAUSED,

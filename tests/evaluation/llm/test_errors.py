@@ -157,7 +157,7 @@ def test_no_error_contains_the_key(
         def lookup(self, request_hash: str) -> None:
             return None
 
-        def check(self) -> None:
+        def check(self, worst: object = None) -> None:
             pass
 
         def record(self, call: object) -> None:

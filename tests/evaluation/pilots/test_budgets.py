@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from decimal import Decimal
 
 import pytest
 from django.core.management import call_command
@@ -12,11 +14,13 @@ from evaluation.engine.budgets import BudgetSpentError, Spent
 from evaluation.models import ModelCall, Pilot, Session, Turn
 from evaluation.pilots.budgets import (
     SharedSpending,
+    reserve,
     set_benchmark_budget,
     set_budgets,
     validate_budgets,
 )
 from evaluation.pilots.control import ControlError, control_pilot
+from evaluation.pilots.queue import claim_session
 from evaluation.pilots.spending import shared_spending
 from studio.domain.options import OptionsError
 from tests.evaluation.builders import intents, task
@@ -55,6 +59,64 @@ def test_spent_budget_pauses_the_pilot_with_the_reason_and_goes_on_once_raised(
     work_through(pilot)
     assert (pilot.state, pilot.reason, pilot.budgets) == ("finished", "", {})
     assert stub.asked.total() == ModelCall.objects.count()
+
+
+def test_a_call_that_may_cost_more_than_is_left_is_not_sent(stub: StubModel):
+    pilot = start(stub, task("a", intents=intents("one")), budgets={"pilot": {"cost": 0.0001}})
+    for role in ("agent", "user_model", "judge"):
+        pilot.config[role] |= {"input_price": "1", "output_price": "1", "params": {"max_tokens": 200}}
+    pilot.save()
+
+    work_through(pilot)
+
+    assert (pilot.state, stub.asked.total()) == ("paused", 0)
+    assert re.fullmatch(
+        r"What is left of the pilot’s budget of \$0\.0001, \$0\.0001, does not cover the next call, which may cost "
+        r"\$0\.\d+\. Raise it to go on\.",
+        pilot.reason,
+    )
+
+
+def test_the_page_names_models_for_whose_calls_nothing_can_be_kept_free(stub: StubModel, client: Client):
+    pilot = start(stub, task("a", intents=intents("one")), budgets={"pilot": {"cost": 1.0}})
+    for role in ("user_model", "judge"):
+        pilot.config[role] |= {"input_price": "1", "output_price": "1", "params": {"max_tokens": 200}}
+    pilot.save()
+    client.force_login(person(pilot.benchmark, "author"))
+
+    page = " ".join(client.get(f"/pilots/{pilot.pk}/").content.decode().split())
+    set_budgets(pilot, {"pilot": {"cost": 0, "calls": 5}}, by=None)
+
+    assert f"Not kept to the cent: {pilot.endpoint('agent').label} has no" in page
+    assert "Not kept to the cent" not in client.get(f"/pilots/{pilot.pk}/").content.decode()
+
+
+def test_what_a_call_may_cost_is_kept_free_until_it_is_stored_or_its_lease_ends():
+    pilot = pilot_row(runs=2)
+    Pilot.objects.filter(pk=pilot.pk).update(budgets={"pilot": {"cost": 3.0}, "session": {"cost": 2.9}})
+    first, second = (claim_session(pk) for pk in Session.objects.order_by("pk").values_list("pk", flat=True))
+    assert first and second
+
+    assert reserve(first, Decimal(2)) and not reserve(second, Decimal(2)) and reserve(second, Decimal(1))
+    Session.objects.filter(pk=first.pk).update(cost=Decimal("0.5"))
+    with pytest.raises(BudgetSpentError, match=r"session’s budget of \$2\.9, \$2\.4, does not cover"):
+        reserve(first, Decimal("2.6"))
+    first.release(state="waiting")
+    assert reserve(second, Decimal("2.5"))
+    with pytest.raises(BudgetSpentError, match=r"pilot’s budget of \$3, \$2\.5, does not cover"):
+        reserve(second, Decimal("2.6"))
+
+
+@pytest.mark.slow
+def test_a_stored_call_gives_back_what_was_kept_free_for_it(stub: StubModel):
+    pilot = start(stub, task("a", intents=intents("one")), budgets={"pilot": {"cost": 1.0}})
+    for role in ("agent", "user_model", "judge"):
+        pilot.config[role] |= {"input_price": "1", "output_price": "1", "params": {"max_tokens": 200}}
+    pilot.save()
+
+    assert work_through(pilot).state == "finished"
+
+    assert {row.reserved for row in Session.objects.all()} == {Decimal(0)} and stub.asked.total() > 0
 
 
 @pytest.mark.slow

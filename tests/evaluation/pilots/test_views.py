@@ -174,6 +174,21 @@ def test_infrastructure_failure_shows_its_reason_and_a_retry(client: Client):
     assert Pilot.objects.get().state == Pilot.State.RUNNING
 
 
+def test_while_a_service_is_tried_again_the_page_says_when(client: Client):
+    pilot = pilot_row()
+    soon = timezone.now() + timedelta(seconds=40.5)
+    Session.objects.update(state="error", reason="The model is away.", failure="ServerError", retry_at=soon)
+    Pilot.objects.update(state=Pilot.State.RUNNING)
+    signed_in(client, pilot, "author")
+
+    page = client.get(f"/pilots/{pilot.pk}/").content.decode()
+    session = client.get(Session.objects.get().get_absolute_url())
+
+    assert re.search(r"Waiting for a service: next try in \d+ s", page)
+    assert "Retry once it works again" not in page and "technical failures, not" not in page
+    assert re.search(r"next try in \d+ s", session.content.decode())
+
+
 def test_both_scoring_modes_are_shown_with_their_counts(client: Client):
     pilot = pilot_row()
     score = {
