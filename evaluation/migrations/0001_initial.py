@@ -251,7 +251,7 @@ class Migration(migrations.Migration):
                         ('drafts', models.BooleanField(default=False)),
                         ('imported', models.CharField(blank=True, max_length=200)),
                         ('tags', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), default=list, size=None)),
-                        ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('paused', 'Paused'), ('finished', 'Finished'), ('stopped', 'Stopped by infrastructure failures'), ('cancelled', 'Cancelled')], default='waiting', max_length=12)),
+                        ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('paused', 'Paused'), ('finished', 'Finished'), ('stopped', 'Stopped by technical failures'), ('cancelled', 'Cancelled')], default='waiting', max_length=12)),
                         ('reason', models.TextField(blank=True)),
                         ('scores', models.JSONField(null=True)),
                         ('scores_key', models.CharField(blank=True, max_length=64)),

@@ -29,7 +29,7 @@ class Pilot(models.Model):
         RUNNING = "running", "Running"
         PAUSED = "paused", "Paused"
         FINISHED = "finished", "Finished"
-        STOPPED = "stopped", "Stopped by infrastructure failures"
+        STOPPED = "stopped", "Stopped by technical failures"
         CANCELLED = "cancelled", "Cancelled"
 
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="pilots")

@@ -23,7 +23,7 @@ class Rehearsal(models.Model):
 
         YOURS = "yours", "Your turn"
         WORKING = "working", "A model is working"
-        STOPPED = "stopped", "Stopped by an infrastructure failure"
+        STOPPED = "stopped", "Stopped by a technical failure"
         FINISHED = "finished", "Finished"
 
     session = models.OneToOneField(Session, on_delete=models.CASCADE, related_name="rehearsal")

@@ -19,7 +19,7 @@ from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 
 GOING_ON = (Pilot.State.WAITING, Pilot.State.RUNNING)
-OUTCOMES = {Pilot.State.FINISHED: "has finished", Pilot.State.STOPPED: "was stopped by infrastructure failures"}
+OUTCOMES = {Pilot.State.FINISHED: "has finished", Pilot.State.STOPPED: "was stopped by technical failures"}
 
 
 def finish_pilot(pilot_id: int) -> None:

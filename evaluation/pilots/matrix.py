@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Max, Min, Sum
 from django.utils import timezone
 
 from evaluation.call_records import calls_in_flight
@@ -71,6 +71,7 @@ class Reason:
     number: int
     """Of sessions."""
     advice: str
+    """Empty while all of them are tried again."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,8 @@ class PilotProgress:
     """Calls of unknown cost."""
     reasons: list[Reason]
     """Why infrastructure failures stopped sessions, most frequent first."""
+    next_try: datetime | None
+    """Of the sessions that are tried again by themselves."""
     left: Left | None
 
     @property
@@ -148,7 +151,7 @@ def saved_by_taking_over(pilot: Pilot) -> Savings | None:
 
 
 def pilot_progress(pilot: Pilot) -> PilotProgress:
-    """In two queries, regardless of the number of sessions."""
+    """In three queries, regardless of the number of sessions."""
     sessions = Session.objects.filter(run__pilot=pilot).order_by()
     usage = {part: Sum(f"{part}_tokens") for part in PARTS}
     by_state = {
@@ -162,7 +165,8 @@ def pilot_progress(pilot: Pilot) -> PilotProgress:
             **usage,
         )
     }
-    failures = sessions.filter(state=Session.State.ERROR).exclude(reason="").values_list("reason", "failure")
+    stopped = sessions.filter(state=Session.State.ERROR)
+    failures = stopped.exclude(reason="").values_list("reason", "failure")
     return PilotProgress(
         states=[(state, by_state[state]["number"]) for state in ORDER if state in by_state],
         turns=_total(by_state.values(), ["taken"]),
@@ -172,9 +176,12 @@ def pilot_progress(pilot: Pilot) -> PilotProgress:
         cost=sum((row["paid"] or Decimal(0) for row in by_state.values()), start=Decimal(0)),
         unpriced=_total(by_state.values(), ["unknown"]),
         reasons=[
-            Reason(text, number, advice_for(kind))
-            for text, kind, number in failures.annotate(number=Count("pk")).order_by("-number", "reason")[:MAX_REASONS]
+            Reason(text, number, "" if retried == number else advice_for(kind))
+            for text, kind, number, retried in failures.annotate(
+                number=Count("pk"), retried=Count("retry_at")
+            ).order_by("-number", "reason")[:MAX_REASONS]
         ],
+        next_try=stopped.aggregate(first=Min("retry_at"))["first"] if pilot.state == Pilot.State.RUNNING else None,
         left=_estimate_left(pilot, by_state),
     )
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import template
+from django.utils import timezone
 from django.utils.dateformat import format as format_date
 from django.utils.safestring import SafeString
 
@@ -19,16 +20,16 @@ from studio.web.components import render_component
 register = template.Library()
 
 SESSION = {
-    "error": ("error", "infrastructure failure"),
+    "error": ("error", "technical failure"),
     "failed": ("failed", "failed by the agent"),
     "cancelled": ("stopped", "cancelled"),
 }
 PILOT = {
-    "stopped": ("error", "stopped by infrastructure failures"),
+    "stopped": ("error", "stopped by technical failures"),
     "cancelled": ("stopped", "cancelled"),
     "paused": ("stopped", "paused"),
 }
-SHORT = {"error": "infrastructure failure", "failed": "failed"}
+SHORT = {"error": "technical failure", "failed": "failed"}
 SHAPES = {"met": "✓", "not_met": "–", "regressed": "↓", "unsupported": "?", "ungraded": "✕", "waiting": "◌"}
 
 
@@ -36,6 +37,14 @@ SHAPES = {"met": "✓", "not_met": "–", "regressed": "↓", "unsupported": "?"
 def session_state(state: str, css: str = "", short: bool = False) -> SafeString:
     key, text = SESSION.get(state, (state, ""))
     return status(key, SHORT.get(state, text) if short else text, css)
+
+
+@register.filter
+def time_until(moment: datetime) -> str:
+    seconds = int((moment - timezone.now()).total_seconds())
+    if seconds <= 0:
+        return "a moment"
+    return f"{seconds} s" if seconds < 120 else f"{round(seconds / 60)} min"
 
 
 @register.simple_tag

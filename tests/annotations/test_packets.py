@@ -50,6 +50,17 @@ def test_names_are_redacted_as_words_longest_first():
     assert redact("GPT-5-mini, gpt-5, gpt-55, o1") == f"{REDACTED}, {REDACTED}, gpt-55, o1"
 
 
+@pytest.mark.parametrize("name", ["user", "judge", "Agent", "assistant", "harbour"])
+def test_a_model_called_by_an_ordinary_word_masks_nothing_of_the_record(name):
+    own = "The user asks the judge, the agent and the assistant for the harbour fees"
+    record = [EvidencePart(role="user", label="user", text=f"{own}, says gpt-5.")]
+
+    content = build_content("checklist", own, Material(record), redact=make_redactor([name, "gpt-5"], own))
+
+    assert content.subject == own
+    assert [(part.label, part.text) for part in content.parts] == [("user", f"{own}, says {REDACTED}.")]
+
+
 @pytest.mark.slow
 @given(parts)
 def test_evidence_is_otherwise_verbatim(evidence):

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import json
+import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from evaluation.models import ModelEndpoint, Pilot, Session
 from evaluation.results.scores import score_keys
@@ -170,7 +173,7 @@ def test_infrastructure_failure_shows_its_reason_and_a_retry(client: Client):
     client.post(f"/pilots/{pilot.pk}/retry/")
 
     assert "The judge &lt;b&gt;cannot&lt;/b&gt; be reached." in page
-    assert "infrastructure failure" in page
+    assert "Stopped by technical failures, not by the agent" in page and "next try" not in page
     assert Pilot.objects.get().state == Pilot.State.RUNNING
 
 

@@ -258,7 +258,7 @@ def test_session_that_an_infrastructure_failure_stopped_is_told_to_go_on_from_th
     page = read(client, session)
 
     assert "A retry on the pilot’s page goes on from here." in page
-    assert "Open when an infrastructure failure stopped the session." in step(page, "intent-1")
+    assert "Open when a technical failure stopped the session." in step(page, "intent-1")
 
 
 @pytest.mark.slow
