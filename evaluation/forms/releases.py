@@ -13,6 +13,7 @@ from studio.forms.options import OptionsForm
 class ReleaseForm(OptionsForm):
     of = ReleaseOptions
     accept = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
+    leave_out = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
     changes = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 4}))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC
 from itertools import chain
 
@@ -15,6 +16,7 @@ from evaluation.audits.blindness import require_judges_open
 from evaluation.models import HeldOutPack, Release, ReleasePersona, ReleaseTask
 from evaluation.models.releases import SignedArchive
 from evaluation.releases.candidate import ReleaseCandidate, load_candidate
+from evaluation.releases.evidence import without_pilots
 from evaluation.releases.held_out import Cutting, find_told
 from evaluation.releases.packing import contents_of, hash_of, store_files, store_sums
 from evaluation.releases.pins import Pin, held_out_manifests, parts_of
@@ -46,6 +48,10 @@ class ReleaseOptions(Options):
     so nobody accepts them before they were shown."""
     changes: str = Field(default="", max_length=20_000, title="What changed")
     """For readers of the changelog. Which tasks changed, and what that means for scores, is added."""
+
+    leave_out: str = Field(default="", max_length=4_000, title="Pilots that are not cited")
+    """A pilot a line: its number, and why, such as “12 The judge’s key was wrong”. The pack tells both. Blank: all
+    finished pilots of the released tasks are cited."""
 
 
 class ReleaseBlockedError(Exception):
@@ -92,14 +98,15 @@ def cut_release(
     progress.begin("Running graders and checks")
     run_graders(personas, wait=True)
     refresh_findings(personas)
+    name = signature or (str(by) if by else "")
     candidate = load_candidate(benchmark)
+    candidate = replace(candidate, evidence=without_pilots(candidate.evidence, options.leave_out, name))
     pins = _pins(personas, candidate)
     progress.begin("Reading back what will be packed", len(pins))
     blockers = find_blockers(candidate, _reading_errors(pins, progress))
     if blockers and not (accept and all(blocker.acceptable for blocker in blockers)):
         raise ReleaseBlockedError(blockers)
 
-    name = signature or (str(by) if by else "")
     exceptions = [_exception(blocker, accept, name) for blocker in blockers]
     earlier = list(benchmark.releases.order_by("-pk"))
     today = timezone.now().astimezone(UTC).date().isoformat()

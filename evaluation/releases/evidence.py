@@ -6,7 +6,7 @@ Scripted models never count, neither as agent nor as judge.
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Q, QuerySet
 
@@ -21,6 +21,7 @@ from evaluation.protocol.versions import ProtocolName
 from evaluation.results.pilot_report import frozen_servers, judging_json
 from evaluation.results.scores import refresh_scores
 from studio.domain.base import JsonDict
+from studio.domain.options import OptionsError
 from studio.models import Benchmark
 
 
@@ -37,6 +38,8 @@ class Evidence:
     """What of it was blocked in a pilot that is named here: the pilot's number, and why."""
     pilots: tuple[JsonDict, ...]
     """Finished pilots: ``{"number", "agent", "user_model", "judge", "judging", "runs", "scores"}``."""
+    left_out: tuple[JsonDict, ...]
+    """Others that the manager does not cite: ``{"number", "agent", "reason", "by"}``."""
     audit: Rate
     """The share of resolved decisions of real judges that are wrong, given what judges were shown."""
     truth: Rate
@@ -52,6 +55,7 @@ class Evidence:
         return {
             "protocol": str(self.protocol),
             "pilots": list(self.pilots),
+            **({"left_out": list(self.left_out)} if self.left_out else {}),
             "audits": {
                 "decisions": self.audit.n,
                 "disagreed": self.audit.count,
@@ -108,12 +112,30 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[str]) -> Evidence:
         ran_otherwise=frozenset(revision for _, content, revision, _ in ran if content not in wanted),
         blocked={content: (cited[pilot], why) for pilot, content, _, why in ran if why and pilot in cited},
         pilots=tuple(_pilot(pilot) for pilot in scored),
+        left_out=(),
         audit=shown.total.rate,
         truth=in_truth.total.rate,
         not_shown=shown.not_shown,
         uncompared=tuple(uncompared_judges(benchmark, scored)),
         worse=tuple(worse_judges(benchmark, scored)),
     )
+
+
+def without_pilots(evidence: Evidence, lines: str, by: str) -> Evidence:
+    """Without citing the pilots that ``lines`` name, one each: its number, and why. What they show of tasks stays.
+    Raises OptionsError."""
+    cited = {row["number"]: row for row in evidence.pilots}
+    left_out: dict[int, JsonDict] = {}
+    for line in filter(None, map(str.strip, lines.splitlines())):
+        number, _, reason = line.partition(" ")
+        if not number.isdecimal() or len(number) > 9 or not reason.strip():
+            raise OptionsError("leave_out", f"Write a pilot’s number and why, such as “12 The key was wrong”: {line}")
+        if (pilot := cited.get(int(number))) is None:
+            raise OptionsError("leave_out", f"Pilot {number} is none of those that the release would cite.")
+        row = {"number": pilot["number"], "agent": pilot["agent"], "reason": reason.strip(), "by": by}
+        left_out[pilot["number"]] = row
+    kept = tuple(row for row in evidence.pilots if row["number"] not in left_out)
+    return replace(evidence, pilots=kept, left_out=tuple(left_out.values()))
 
 
 def judged_by_script(benchmark: Benchmark) -> set[int]:

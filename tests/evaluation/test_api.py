@@ -115,7 +115,7 @@ def test_sessions_of_a_pilot_are_downloaded_together_as_each_is_alone(client: Cl
     pilot = pilot_row(runs=2)
     sessions = list(Session.objects.filter(run__pilot=pilot).order_by("run", "position"))
     for session in sessions:
-        turn(session, reply="Done.")
+        turn(session, 1, message="Go.", reply="Done.")
     client.force_login(person(pilot.benchmark, "viewer"))
 
     answer = client.get(f"/api/pilots/{pilot.pk}/sessions/")

@@ -120,6 +120,14 @@ def _validated(found: JsonDict | None) -> str:
 
 
 def _pilots(evidence: JsonDict) -> str:
+    left_out = [
+        f"Pilot {row['number']} ({inline(row['agent'])}) is not cited. {inline(row['by'])}: “{inline(row['reason'])}”"
+        for row in evidence.get("left_out", ())
+    ]
+    return "\n\n".join(filter(None, (_cited(evidence), bullets(left_out) if left_out else "")))
+
+
+def _cited(evidence: JsonDict) -> str:
     if not evidence["pilots"]:
         return "Not tried: no pilot by a real model and judge stands in this release."
     rows = [

@@ -12,12 +12,15 @@ from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.test import Client
 
+from annotations.intervals import Rate
 from annotations.leases import next_packet
 from evaluation.judging.script_versions import sessions_graded_by_older_scripts
 from evaluation.models import ModelEndpoint, Release, Session
 from evaluation.pilots.session_work import work_on
+from evaluation.protocol.versions import ProtocolName
 from evaluation.releases.blocker_kinds import blocker_kinds
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
+from evaluation.releases.evidence import Evidence, without_pilots
 from evaluation.releases.readiness import release_blockers
 from evaluation.releases.signing import replace_key
 from studio.domain.options import OptionsError
@@ -120,6 +123,27 @@ def test_empty_benchmark_cannot_be_released(manager: User):
     assert [blocker.code for blocker in blocked.value.blockers] == ["no-tasks"]
 
 
+@pytest.mark.parametrize(
+    ("lines", "complaint"),
+    [
+        ("12", "Write a pilot’s number and why"),
+        ("x why", "Write a pilot’s number"),
+        ("3 why", "Pilot 3 is none of those"),
+    ],
+)
+def test_only_a_cited_pilot_is_left_out_and_with_a_reason(lines: str, complaint: str):
+    none = Rate(0, 0, None, None, None)
+    cited = Evidence(ProtocolName.PAPER, frozenset(), frozenset(), {}, ({"number": 12, "agent": "a"},), (), *3 * [none])
+
+    with pytest.raises(OptionsError, match=complaint):
+        without_pilots(cited, lines, "Mia")
+
+    assert without_pilots(cited, " \n12  Wrong key\n", "Mia").to_json()["left_out"] == [
+        {"number": 12, "agent": "a", "reason": "Wrong key", "by": "Mia"}
+    ]
+    assert without_pilots(cited, "", "Mia") == cited and "left_out" not in cited.to_json()
+
+
 @pytest.mark.slow
 def test_only_real_models_are_evidence(benchmark: Benchmark, stub: StubModel, manager: User):
     run_pilot(benchmark, endpoint("scripted-helpful"), endpoint("scripted-judge"))
@@ -136,6 +160,12 @@ def test_only_real_models_are_evidence(benchmark: Benchmark, stub: StubModel, ma
     assert release.exceptions == []
     assert [pilot["agent"] for pilot in release.manifest["evidence"]["pilots"]] == ["agent"]
     assert release.manifest["evidence"]["audits"]["disagreed"] == 0
+
+    number = release.manifest["evidence"]["pilots"][0]["number"]
+    without = ReleaseOptions(version="1.1", leave_out=f"{number} The key of the judge was wrong.")
+    evidence = cut_release(benchmark, without, by=manager).manifest["evidence"]
+    left_out = {"number": number, "agent": "agent", "reason": "The key of the judge was wrong.", "by": str(manager)}
+    assert (evidence["pilots"], evidence["left_out"]) == ([], [left_out])
 
 
 @pytest.mark.slow
