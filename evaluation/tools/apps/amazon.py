@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
@@ -17,15 +17,11 @@ from evaluation.tools.apps.framework import (
     ForbiddenError,
     InvalidError,
     NotFoundError,
-    Page,
-    PageIndex,
-    PageLimit,
     Records,
     add_account_apis,
     add_records,
     as_dict,
     matches,
-    paginate,
     rank,
     without_owner,
 )
@@ -446,10 +442,10 @@ def clear_cart(call: AmazonCall) -> dict[str, Any]:
     return {"message": "Your cart is empty."}
 
 
-@app.api()
-def show_wish_list(call: AmazonCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_wish_list(call: AmazonCall) -> Iterable[Any]:
     """Show your wish list."""
-    return paginate([_shown(call, item) for item in _own_wishes(call)], page_index, page_limit)
+    return [_shown(call, item) for item in _own_wishes(call)]
 
 
 @app.api()
@@ -517,15 +513,14 @@ def add_product_to_browsing_history(call: AmazonCall, product_id: ProductId) -> 
     return {"message": "The product is in your browsing history."}
 
 
-@app.api()
-def show_browsing_history(call: AmazonCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_browsing_history(call: AmazonCall) -> Iterable[Any]:
     """List the products you have looked at, latest first."""
     own = [each for each in call.state.history if each.owner == call.user]
-    shown = [
+    return [
         {**product_summary(call.state.products.get(each.product_id)), "viewed_at": each.viewed_at}
         for each in reversed(own)
     ]
-    return paginate(shown, page_index, page_limit)
 
 
 def own_cart(call: AmazonCall) -> list[CartItem]:
@@ -635,11 +630,11 @@ def place_order(call: AmazonCall, payment_card_id: PaymentCardId, address_id: Ad
     return {"message": "The order was placed.", "order_id": order.order_id, "total_cost": total}
 
 
-@app.api()
-def show_orders(call: AmazonCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_orders(call: AmazonCall, query: Query = "") -> Iterable[Any]:
     """List or search your orders, latest first."""
     found = [order for order in _own_orders(call) if matches(query, *_names(call, order))]
-    return paginate(found, page_index, page_limit, lambda order: order_shown(call, order))
+    return (order_shown(call, order) for order in found)
 
 
 @app.api()
@@ -648,12 +643,10 @@ def show_order(call: AmazonCall, order_id: OrderId) -> dict[str, Any]:
     return order_shown(call, call.own(call.state.orders, order_id))
 
 
-@app.api()
-def show_product_purchases(
-    call: AmazonCall, product_id: ProductId, page_index: PageIndex = 0, page_limit: PageLimit = 5
-) -> Page:
+@app.api(page=5)
+def show_product_purchases(call: AmazonCall, product_id: ProductId) -> Iterable[Any]:
     """List your past purchases of a product, latest first."""
-    return paginate(_purchases(call, product_id), page_index, page_limit)
+    return _purchases(call, product_id)
 
 
 @app.api()
@@ -749,10 +742,10 @@ def initiate_return(
     return {"message": "The return was initiated.", "return_id": number, "refund": refund}
 
 
-@app.api()
-def show_returns(call: AmazonCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_returns(call: AmazonCall) -> Iterable[Any]:
     """List your returns, latest first."""
-    return paginate(call.state.returns.having("owner", call.user)[::-1], page_index, page_limit, without_owner)
+    return map(without_owner, call.state.returns.having("owner", call.user)[::-1])
 
 
 @app.api()
@@ -817,7 +810,7 @@ def show_product_feature_choices(call: AmazonCall, product_type: ProductType) ->
     return {feature: sorted(values) for feature, values in sorted(choices.items())}
 
 
-@app.api()
+@app.api(page=5)
 def search_products(
     call: AmazonCall,
     query: Query = "",
@@ -831,9 +824,7 @@ def search_products(
         Literal["relevance", "price_low_to_high", "price_high_to_low", "rating"],
         Field(description="Order of the results"),
     ] = "relevance",
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
+) -> Iterable[Any]:
     """Search products by name, type, brand, price and rating."""
     texts = lambda each: (each.name, each.product_type, each.brand, each.description)  # noqa: E731
     found = [
@@ -849,7 +840,7 @@ def search_products(
     if sort_by in SORTS:
         field, descending = SORTS[sort_by]
         found.sort(key=lambda product: getattr(product, field), reverse=descending)
-    return paginate(found, page_index, page_limit, product_summary)
+    return map(product_summary, found)
 
 
 @app.api()
@@ -858,8 +849,8 @@ def show_product(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
     return product_shown(call, call.state.products.get(product_id))
 
 
-@app.api(alias="show_recommendations")
-def show_recommended_products(call: AmazonCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(alias="show_recommendations", page=5)
+def show_recommended_products(call: AmazonCall) -> Iterable[Any]:
     """List products for you: the best rated of the types you have looked at or bought, then all others."""
     seen = {each.product_id for each in call.state.history if each.owner == call.user}
     bought = {item.product_id for order in call.state.orders if order.owner == call.user for item in order.items}
@@ -867,14 +858,13 @@ def show_recommended_products(call: AmazonCall, page_index: PageIndex = 0, page_
     types = {product.product_type for product in known}
     found = [product for product in call.state.products if product.product_id not in bought and product.stock > 0]
     found.sort(key=lambda each: (each.product_type not in types, -each.rating, each.product_id))
-    return paginate(found, page_index, page_limit, product_summary)
+    return map(product_summary, found)
 
 
-@app.api()
-def search_sellers(call: AmazonCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def search_sellers(call: AmazonCall, query: Query = "") -> Iterable[Any]:
     """Search sellers by name."""
-    found = rank(query, call.state.sellers, lambda seller: (seller.name,))
-    return paginate(found, page_index, page_limit, as_dict)
+    return rank(query, call.state.sellers, lambda seller: (seller.name,))
 
 
 @app.api()
@@ -883,20 +873,17 @@ def show_seller(call: AmazonCall, seller_id: SellerId) -> dict[str, Any]:
     return as_dict(call.state.sellers.get(seller_id))
 
 
-@app.api()
+@app.api(page=5)
 def show_product_reviews(
     call: AmazonCall,
     product_id: ProductId,
     query: Query = "",
     rating: Annotated[int | None, Field(ge=1, le=5, description="Only reviews with so many stars")] = None,
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
+) -> Iterable[Any]:
     """List or search the reviews of a product."""
     call.state.products.get(product_id)
     of_it = [each for each in call.state.reviews.having("product_id", product_id) if rating in (None, each.rating)]
-    found = rank(query, of_it, lambda review: (review.title, review.text))
-    return paginate(found, page_index, page_limit, as_dict)
+    return rank(query, of_it, lambda review: (review.title, review.text))
 
 
 @app.api()
@@ -919,15 +906,12 @@ def write_product_review(
     return {"message": "The review was written.", "review_id": number}
 
 
-@app.api()
-def show_product_questions(
-    call: AmazonCall, product_id: ProductId, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5
-) -> Page:
+@app.api(page=5)
+def show_product_questions(call: AmazonCall, product_id: ProductId, query: Query = "") -> Iterable[Any]:
     """List or search the questions about a product."""
     call.state.products.get(product_id)
     of_it = call.state.questions.having("product_id", product_id)
-    found = rank(query, of_it, lambda question: (question.question,))
-    return paginate(found, page_index, page_limit, as_dict)
+    return rank(query, of_it, lambda question: (question.question,))
 
 
 @app.api(alias="post_product_question")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Annotated, Any
@@ -18,12 +18,8 @@ from evaluation.tools.apps.framework import (
     ForbiddenError,
     InvalidError,
     NotFoundError,
-    Page,
-    PageIndex,
-    PageLimit,
     add_account_apis,
     matches,
-    paginate,
 )
 
 
@@ -96,21 +92,19 @@ Content = Annotated[str, Field(max_length=1_000_000, description="Text of the fi
 MOST_PARTS = 32
 
 
-@app.api()
+@app.api(page=20)
 def show_directory(
     call: FileCall,
     directory_path: Path = "~",
     query: Annotated[str, Field(max_length=200, description="Words of the names; empty for all")] = "",
     recursive: Annotated[bool, Field(description="Go into its directories")] = False,
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 20,
-) -> Page:
+) -> Iterable[Any]:
     """List what is in a directory; directories end with a slash."""
     path = _directory(call, directory_path).directory_path
     directories = [name for each in call.state.directories if _is_in(name := each.directory_path, path, recursive)]
     files = [name for each in call.state.files if _is_in(name := each.file_path, path, recursive)]
     inside = [*(f"{name}/" for name in directories), *files]
-    return paginate(sorted(name for name in inside if matches(query, name)), page_index, page_limit)
+    return sorted(name for name in inside if matches(query, name))
 
 
 @app.api()

@@ -25,14 +25,10 @@ from evaluation.tools.apps.framework import (
     Call,
     InvalidError,
     NotFoundError,
-    Page,
-    PageIndex,
-    PageLimit,
     PeopleQuery,
     add_account_apis,
     given,
     matches,
-    paginate,
     search_people,
 )
 from evaluation.tools.apps.framework.tables import without_empty
@@ -251,20 +247,16 @@ def email_shown(call: GmailCall, email: Email) -> dict[str, Any]:
 # Labels and marks of threads.
 
 
-@app.api()
+@app.api(page=10)
 def search_labels(
-    call: GmailCall,
-    query: Annotated[str, Field(max_length=100, description="Part of a label; empty for all")] = "",
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 10,
-) -> Page:
+    call: GmailCall, query: Annotated[str, Field(max_length=100, description="Part of a label; empty for all")] = ""
+) -> Iterable[Any]:
     """Search the labels of your threads, with how many threads have each."""
     counts: dict[str, int] = {}
     for box in call.state.mailboxes:
         for label in box.labels if box.owner == call.user else ():
             counts[label] = counts.get(label, 0) + 1
-    found = [{"label": name, "threads": counts[name]} for name in sorted(counts) if query.lower() in name.lower()]
-    return paginate(found, page_index, page_limit)
+    return [{"label": name, "threads": counts[name]} for name in sorted(counts) if query.lower() in name.lower()]
 
 
 @app.api()
@@ -490,13 +482,13 @@ def update_draft(
     return {"message": "The draft was updated."}
 
 
-@app.api()
-def show_drafts(call: GmailCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_drafts(call: GmailCall, query: Query = "") -> Iterable[Any]:
     """List or search your drafts, latest first."""
     own = [draft for draft in call.state.drafts if draft.owner == call.user]
     found = [draft for draft in own if matches(query, draft.subject, draft.body, *draft.recipients)]
     found.sort(key=lambda draft: (draft.updated_at, draft.draft_id), reverse=True)
-    return paginate(found, page_index, page_limit, partial(_draft_shown, call))
+    return map(partial(_draft_shown, call), found)
 
 
 @app.api()
@@ -573,18 +565,13 @@ def _brief(state: GmailState, thread: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@app.api()
-def search_users(
-    call: GmailCall,
-    query: PeopleQuery = "",
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
+@app.api(page=5)
+def search_users(call: GmailCall, query: PeopleQuery = "") -> Iterable[Any]:
     """Search people who use Gmail, by name or email address."""
-    return search_people(call, query, page_index, page_limit)
+    return search_people(call, query)
 
 
-@app.api(brief=_brief)
+@app.api(brief=_brief, page=5)
 def show_inbox_threads(
     call: GmailCall,
     query: Query = "",
@@ -592,9 +579,7 @@ def show_inbox_threads(
     read: Annotated[bool | None, Field(description="True: only read threads; false: only unread")] = None,
     starred: Annotated[bool | None, Field(description="True: only starred threads; false: only others")] = None,
     archived: Annotated[bool | None, Field(description="False leaves archived threads out, null shows all")] = False,
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
+) -> Iterable[Any]:
     """List or search the threads in which you received an email, newest first."""
 
     def fits(box: MailboxThread) -> bool:
@@ -606,45 +591,39 @@ def show_inbox_threads(
             and not box.spam
         )
 
-    return _threads(call, query, fits, lambda email: call.user in email.recipients, page_index, page_limit)
+    return _threads(call, query, fits, lambda email: call.user in email.recipients)
 
 
-@app.api(brief=_brief)
+@app.api(brief=_brief, page=5)
 def show_outbox_threads(
     call: GmailCall,
     query: Query = "",
     label: Annotated[Label | None, Field(description="Only threads with this label")] = None,
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
+) -> Iterable[Any]:
     """List or search the threads in which you sent an email, newest first."""
 
     def fits(box: MailboxThread) -> bool:
         return label is None or label in box.labels
 
-    return _threads(call, query, fits, lambda email: email.sender == call.user, page_index, page_limit)
+    return _threads(call, query, fits, lambda email: email.sender == call.user)
 
 
-@app.api(brief=_brief)
-def show_starred_threads(
-    call: GmailCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5
-) -> Page:
+@app.api(brief=_brief, page=5)
+def show_starred_threads(call: GmailCall, query: Query = "") -> Iterable[Any]:
     """List or search your starred threads, newest first."""
-    return _threads(call, query, lambda box: box.starred, lambda email: True, page_index, page_limit)
+    return _threads(call, query, lambda box: box.starred, lambda email: True)
 
 
-@app.api(brief=_brief)
-def show_archived_threads(
-    call: GmailCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5
-) -> Page:
+@app.api(brief=_brief, page=5)
+def show_archived_threads(call: GmailCall, query: Query = "") -> Iterable[Any]:
     """List or search your archived threads, newest first."""
-    return _threads(call, query, lambda box: box.archived, lambda email: True, page_index, page_limit)
+    return _threads(call, query, lambda box: box.archived, lambda email: True)
 
 
-@app.api(brief=_brief)
-def show_spam_threads(call: GmailCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(brief=_brief, page=5)
+def show_spam_threads(call: GmailCall, query: Query = "") -> Iterable[Any]:
     """List or search the threads you marked as spam, newest first."""
-    return _threads(call, query, lambda box: box.spam, lambda email: True, page_index, page_limit)
+    return _threads(call, query, lambda box: box.spam, lambda email: True)
 
 
 @app.api()
@@ -687,24 +666,19 @@ def _threads(
     query: str,
     fits: Callable[[MailboxThread], bool],
     counts: Callable[[Email], bool],
-    page_index: int,
-    page_limit: int,
-) -> Page:
+) -> Iterator[dict[str, Any]]:
     """``counts``: an email that puts its thread in the list."""
     threads: dict[int, list[Email]] = {}
     for email in call.state.emails:
         threads.setdefault(email.email_thread_id or 0, []).append(email)
 
-    def found() -> Iterator[tuple[MailboxThread, list[Email]]]:
-        for number in sorted(threads, key=lambda number: max(map(sent, threads[number])), reverse=True):
-            box = call.state.mailboxes.find(mailbox_key(number, call.user))
-            if box is None or not fits(box):
-                continue
-            emails = [email for email in threads[number] if email.email_id not in box.deleted_emails]
-            if any(map(counts, emails)) and _hold(emails, query):
-                yield box, emails
-
-    return paginate(found(), page_index, page_limit, lambda thread: thread_shown(call, *thread))
+    for number in sorted(threads, key=lambda number: max(map(sent, threads[number])), reverse=True):
+        box = call.state.mailboxes.find(mailbox_key(number, call.user))
+        if box is None or not fits(box):
+            continue
+        emails = [email for email in threads[number] if email.email_id not in box.deleted_emails]
+        if any(map(counts, emails)) and _hold(emails, query):
+            yield thread_shown(call, box, emails)
 
 
 def _hold(emails: list[Email], query: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -13,12 +13,7 @@ from evaluation.tools.apps.framework import (
     AppState,
     Call,
     NotFoundError,
-    Page,
-    PageIndex,
-    PageLimit,
     Table,
-    as_dict,
-    paginate,
 )
 
 NotificationId = Annotated[int, Field(description="From show_notifications")]
@@ -46,13 +41,10 @@ def notify(call: Call[Any], owner: str, message: str) -> None:
 
 
 def add_notification_apis(app: App[Any]) -> None:
-    @app.api()
-    def show_notifications(
-        call: Call[Any], is_read: Only = None, page_index: PageIndex = 0, page_limit: PageLimit = 5
-    ) -> Page:
+    @app.api(page=5)
+    def show_notifications(call: Call[Any], is_read: Only = None) -> Iterable[Any]:
         """List your notifications, newest first."""
-        found = sorted(_own(call, is_read), key=lambda each: (each.created_at, each.notification_id), reverse=True)
-        return paginate(found, page_index, page_limit, as_dict)
+        return sorted(_own(call, is_read), key=lambda each: (each.created_at, each.notification_id), reverse=True)
 
     @app.api(alias="show_notification_count")
     def show_notifications_count(call: Call[Any], is_read: Only = None) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -15,13 +15,9 @@ from evaluation.tools.apps.framework import (
     AppState,
     Call,
     InvalidError,
-    Page,
-    PageIndex,
-    PageLimit,
     Records,
     Table,
     add_records,
-    paginate,
     without_owner,
 )
 
@@ -117,10 +113,10 @@ def add_subscription_apis(app: App[Any], name: str, plans: Mapping[str, tuple[fl
     def show_plans(call: Call[Any]) -> list[dict[str, Any]]:
         return [{"plan": plan, "price": price, "days": days} for plan, (price, days) in plans.items()]
 
-    @app.api(f"show_{table_name}", f"List your subscriptions to {title}, latest first.")
-    def show_subscriptions(call: Call[Any], page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+    @app.api(f"show_{table_name}", f"List your subscriptions to {title}, latest first.", page=5)
+    def show_subscriptions(call: Call[Any]) -> Iterable[Any]:
         own = call.state.tables[table_name].having("owner", call.user)[::-1]
-        return paginate(own, page_index, page_limit, without_owner)
+        return map(without_owner, own)
 
     def subscribe(call: Call[Any], *, payment_card_id: int, **given: str) -> dict[str, Any]:
         table = call.state.tables[table_name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -16,14 +16,10 @@ from evaluation.tools.apps.framework import (
     ConflictError,
     InvalidError,
     NotFoundError,
-    Page,
-    PageIndex,
-    PageLimit,
     Records,
     add_account_apis,
     add_records,
     as_dict,
-    paginate,
     rank,
     search,
     without_owner,
@@ -133,14 +129,12 @@ def get_current_date_and_time(call: PhoneCall) -> dict[str, Any]:
     return {"date": f"{call.now:%A, %d %B %Y}", "time": f"{call.now:%H:%M:%S}", "iso": call.stamp}
 
 
-@app.api()
+@app.api(page=5)
 def search_contacts(
     call: PhoneCall,
     query: Annotated[Text, Field(description="Part of a name, number or email address; empty for all")] = "",
     relationship: Annotated[Text | None, Field(description="E.g. coworker, sibling")] = None,
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
+) -> Iterable[Any]:
     """Search your contacts."""
     own = [
         contact
@@ -148,7 +142,7 @@ def search_contacts(
         if contact.owner == call.user and (relationship is None or relationship.lower() in contact.relationships)
     ]
     found = rank(query, own, lambda contact: (name_of(contact), contact.phone_number, contact.email))
-    return paginate(found, page_index, page_limit, without_owner)
+    return map(without_owner, found)
 
 
 @app.api()
@@ -158,11 +152,11 @@ def show_contact_relationships(call: PhoneCall) -> list[str]:
     return sorted({relationship for contact in own for relationship in contact.relationships})
 
 
-@app.api()
-def show_alarms(call: PhoneCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_alarms(call: PhoneCall) -> Iterable[Any]:
     """List your alarms by time."""
     own = sorted((alarm for alarm in call.state.alarms if alarm.owner == call.user), key=lambda alarm: alarm.time)
-    return paginate(own, page_index, page_limit, without_owner)
+    return map(without_owner, own)
 
 
 def _ready_contact(call: PhoneCall, contact: Contact) -> Contact:
@@ -244,22 +238,20 @@ def _add_message_apis(kind: str, table_name: str) -> None:
 
         return shown
 
-    @app.api(f"search_{kind}_messages", f"Search the {noun}s you sent and received, newest first.")
+    @app.api(f"search_{kind}_messages", f"Search the {noun}s you sent and received, newest first.", page=5)
     def search_messages(
         call: PhoneCall,
         query: Annotated[Text, Field(description="Words of the message; empty for all")] = "",
         phone_number: Annotated[PhoneNumber | None, Field(description="Only messages with this person")] = None,
         only_latest_per_contact: Annotated[bool, Field(description="Only the newest message with each person")] = False,
-        page_index: PageIndex = 0,
-        page_limit: PageLimit = 5,
-    ) -> Page:
+    ) -> Iterable[Any]:
         messages = search(query, own(call, phone_number), lambda message: (message.message,))
         if only_latest_per_contact:
             latest: dict[str, Any] = {}
             for message in messages:
                 latest.setdefault(_partner(call, message), message)
             messages = list(latest.values())
-        return paginate(messages, page_index, page_limit, shower(call))
+        return map(shower(call), messages)
 
     def show_message(call: PhoneCall, **given: int) -> dict[str, Any]:
         message = call.state.tables[table_name].find(given[key])
@@ -267,21 +259,19 @@ def _add_message_apis(kind: str, table_name: str) -> None:
             raise NotFoundError(f"You have no {noun} with {key} {given[key]}.")
         return shower(call)(message)
 
-    @app.api(f"show_{kind}_message_window", f"Show your {noun}s with one phone number, newest first.")
+    @app.api(f"show_{kind}_message_window", f"Show your {noun}s with one phone number, newest first.", page=10)
     def show_message_window(
         call: PhoneCall,
         phone_number: PhoneNumber,
         min_datetime: Annotated[str | None, Field(description="Not before this, YYYY-MM-DDTHH:MM:SS")] = None,
         max_datetime: Annotated[str | None, Field(description="Not after this, YYYY-MM-DDTHH:MM:SS")] = None,
-        page_index: PageIndex = 0,
-        page_limit: PageLimit = 10,
-    ) -> Page:
+    ) -> Iterable[Any]:
         window = [
             message
             for message in own(call, phone_number)
             if (min_datetime or "") <= message.sent_at and (max_datetime is None or message.sent_at <= max_datetime)
         ]
-        return paginate(window, page_index, page_limit, shower(call))
+        return map(shower(call), window)
 
     @app.api(f"send_{kind}_message", f"Send a {noun} to a phone number.")
     def send_message(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -11,14 +12,10 @@ from evaluation.tools.apps.framework import (
     App,
     AppState,
     Call,
-    Page,
-    PageIndex,
-    PageLimit,
     Records,
     add_account_apis,
     add_records,
     as_dict,
-    paginate,
     rank,
 )
 
@@ -58,15 +55,13 @@ Content = Annotated[str, Field(max_length=100_000, description="Text of the note
 Tags = Annotated[tuple[str, ...], Field(max_length=50, description="Words to find it by")]
 
 
-@app.api()
+@app.api(page=5)
 def search_notes(
     call: SimpleNoteCall,
     query: Annotated[str, Field(max_length=500, description="Words of the title or content; empty for all")] = "",
     tags: Annotated[list[str] | None, Field(description="Only notes with all of these tags")] = None,
     pinned: Annotated[bool | None, Field(description="Only pinned, or only unpinned notes")] = None,
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
+) -> Iterable[Any]:
     """Search your notes. The list leaves out their content; show_note has it."""
     found = [
         note
@@ -74,7 +69,7 @@ def search_notes(
         if note.owner == call.user and pinned in (None, note.pinned) and (not tags or set(tags) <= set(note.tags))
     ]
     found = [*(note for note in found if note.pinned), *(note for note in found if not note.pinned)]
-    return paginate(found, page_index, page_limit, _summary)
+    return map(_summary, found)
 
 
 @app.api()

@@ -18,9 +18,6 @@ from evaluation.tools.apps.framework import (
     ConflictError,
     InvalidError,
     NotFoundError,
-    Page,
-    PageIndex,
-    PageLimit,
     PeopleQuery,
     Records,
     Table,
@@ -28,7 +25,6 @@ from evaluation.tools.apps.framework import (
     add_records,
     as_dict,
     given,
-    paginate,
     search,
     search_people,
 )
@@ -396,22 +392,20 @@ def show_payment(call: SplitwiseCall, payment_id: PaymentId) -> dict[str, Any]:
     return shown(call, payment_of(call, payment_id))
 
 
-@app.api()
-def show_group_payments(
-    call: SplitwiseCall, group_id: GroupId, page_index: PageIndex = 0, page_limit: PageLimit = 5
-) -> Page:
+@app.api(page=5)
+def show_group_payments(call: SplitwiseCall, group_id: GroupId) -> Iterable[Any]:
     """List the payments of a group, latest first."""
     own_group(call, group_id)
     found = call.state.payments.having("group_id", group_id)[::-1]
-    return paginate(found, page_index, page_limit, partial(shown, call))
+    return map(partial(shown, call), found)
 
 
-@app.api()
-def show_no_group_payments(call: SplitwiseCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_no_group_payments(call: SplitwiseCall) -> Iterable[Any]:
     """List the payments outside of groups with you in them, latest first."""
     outside = call.state.payments.having("group_id", None)
     found = [each for each in outside if call.user in (each.payer, each.receiver)][::-1]
-    return paginate(found, page_index, page_limit, partial(shown, call))
+    return map(partial(shown, call), found)
 
 
 def _pay(call: SplitwiseCall, payment: Payment) -> int:
@@ -532,21 +526,16 @@ Shares = Annotated[
 add_notification_apis(app)
 
 
-@app.api()
-def search_users(
-    call: SplitwiseCall,
-    query: PeopleQuery = "",
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
+@app.api(page=5)
+def search_users(call: SplitwiseCall, query: PeopleQuery = "") -> Iterable[Any]:
     """Search people who use Splitwise, by name or email address."""
-    return search_people(call, query, page_index, page_limit)
+    return search_people(call, query)
 
 
-@app.api()
-def show_groups(call: SplitwiseCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_groups(call: SplitwiseCall) -> Iterable[Any]:
     """List your groups."""
-    return paginate(own_groups(call), page_index, page_limit, as_dict)
+    return own_groups(call)
 
 
 @app.api()
@@ -700,26 +689,24 @@ def show_expense(call: SplitwiseCall, expense_id: ExpenseId) -> dict[str, Any]:
     return shown(call, expense_of(call, expense_id))
 
 
-@app.api()
+@app.api(page=5)
 def show_group_expenses(
     call: SplitwiseCall,
     group_id: GroupId,
     query: Annotated[str, Field(max_length=200, description="Words of the description")] = "",
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
+) -> Iterable[Any]:
     """List or search the expenses of a group, latest first."""
     own_group(call, group_id)
     own = call.state.expenses.having("group_id", group_id)
     found = search(query, own, lambda expense: (expense.description,))
-    return paginate(sorted(found, key=_added, reverse=True), page_index, page_limit, partial(shown, call))
+    return map(partial(shown, call), sorted(found, key=_added, reverse=True))
 
 
-@app.api()
-def show_no_group_expenses(call: SplitwiseCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_no_group_expenses(call: SplitwiseCall) -> Iterable[Any]:
     """List the expenses outside of groups that you share, latest first."""
     own = [each for each in call.state.expenses if with_you(call, each)]
-    return paginate(sorted(own, key=_added, reverse=True), page_index, page_limit, partial(shown, call))
+    return map(partial(shown, call), sorted(own, key=_added, reverse=True))
 
 
 def _added(expense: Expense) -> tuple[str, int]:

@@ -18,16 +18,13 @@ from evaluation.tools.apps.framework import (
     ForbiddenError,
     InvalidError,
     NotFoundError,
-    Page,
-    PageIndex,
-    PageLimit,
     Records,
     add_account_apis,
     add_records,
     as_dict,
     given,
-    paginate,
     rank,
+    search_people,
 )
 from evaluation.tools.apps.paying import add_card_apis, add_subscription_apis, cards_table, overdrawn
 
@@ -345,12 +342,12 @@ def unlike_playlist(call: SpotifyCall, playlist_id: PlaylistId) -> dict[str, Any
     return _unlike(call, "playlist", visible_playlist(call, playlist_id))
 
 
-@app.api()
-def show_liked_playlists(call: SpotifyCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_liked_playlists(call: SpotifyCall) -> Iterable[Any]:
     """List the playlists you like."""
     liked = [call.state.playlists.get(number) for number in own_library(call).liked_playlists]
     visible = [playlist for playlist in liked if playlist.is_public or playlist.owner == call.user]
-    return paginate(visible, page_index, page_limit, partial(playlist_shown, call))
+    return map(partial(playlist_shown, call), visible)
 
 
 @app.api()
@@ -383,23 +380,22 @@ def show_playlist_privates(call: SpotifyCall, playlist_id: PlaylistId) -> dict[s
     return {"liked": playlist_id in own_library(call).liked_playlists, "is_yours": playlist.owner == call.user}
 
 
-@app.api()
-def show_liked_songs(call: SpotifyCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_liked_songs(call: SpotifyCall) -> Iterable[Any]:
     """List the songs you like."""
-    return _songs(call, "liked_songs", page_index, page_limit)
+    return _songs(call, "liked_songs")
 
 
-@app.api()
-def show_liked_albums(call: SpotifyCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_liked_albums(call: SpotifyCall) -> Iterable[Any]:
     """List the albums you like."""
-    page = paginate(own_library(call).liked_albums, page_index, page_limit)
-    return Page(tuple(album_shown(call, call.state.albums.get(each)) for each in page.items), page.next_index)
+    return (album_shown(call, call.state.albums.get(each)) for each in own_library(call).liked_albums)
 
 
-@app.api()
-def show_song_library(call: SpotifyCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_song_library(call: SpotifyCall) -> Iterable[Any]:
     """List the songs in your library."""
-    return _songs(call, "songs", page_index, page_limit)
+    return _songs(call, "songs")
 
 
 @app.api()
@@ -417,11 +413,10 @@ def remove_song_from_library(call: SpotifyCall, song_id: SongId) -> dict[str, An
     return {"message": "The song is in your library no longer."}
 
 
-@app.api()
-def show_album_library(call: SpotifyCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_album_library(call: SpotifyCall) -> Iterable[Any]:
     """List the albums in your library."""
-    page = paginate(own_library(call).albums, page_index, page_limit)
-    return Page(tuple(album_shown(call, call.state.albums.get(each)) for each in page.items), page.next_index)
+    return (album_shown(call, call.state.albums.get(each)) for each in own_library(call).albums)
 
 
 @app.api()
@@ -439,10 +434,10 @@ def remove_album_from_library(call: SpotifyCall, album_id: AlbumId) -> dict[str,
     return {"message": "The album is in your library no longer."}
 
 
-@app.api()
-def show_downloaded_songs(call: SpotifyCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_downloaded_songs(call: SpotifyCall) -> Iterable[Any]:
     """List the songs you have downloaded."""
-    return _songs(call, "downloaded_songs", page_index, page_limit)
+    return _songs(call, "downloaded_songs")
 
 
 @app.api()
@@ -460,11 +455,10 @@ def remove_downloaded_song(call: SpotifyCall, song_id: SongId) -> dict[str, Any]
     return {"message": "The downloaded song was removed."}
 
 
-@app.api(alias="show_following_artists")
-def show_artist_following(call: SpotifyCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(alias="show_following_artists", page=5)
+def show_artist_following(call: SpotifyCall) -> Iterable[Any]:
     """List the artists you follow."""
-    page = paginate(own_library(call).followed_artists, page_index, page_limit)
-    return Page(tuple(as_dict(call.state.artists.get(number)) for number in page.items), page.next_index)
+    return (call.state.artists.get(number) for number in own_library(call).followed_artists)
 
 
 @app.api()
@@ -485,11 +479,10 @@ def unfollow_artist(call: SpotifyCall, artist_id: ArtistId) -> dict[str, Any]:
     return {"message": "You follow the artist no longer."}
 
 
-@app.api()
-def show_playlist_library(call: SpotifyCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_playlist_library(call: SpotifyCall) -> Iterable[Any]:
     """List the playlists you have created."""
-    own = [playlist_shown(call, playlist) for playlist in call.state.playlists if playlist.owner == call.user]
-    return paginate(own, page_index, page_limit)
+    return (playlist_shown(call, playlist) for playlist in call.state.playlists if playlist.owner == call.user)
 
 
 @app.api()
@@ -552,9 +545,8 @@ def remove_song_from_playlist(call: SpotifyCall, playlist_id: PlaylistId, song_i
     return {"message": "The song was removed from the playlist."}
 
 
-def _songs(call: SpotifyCall, field: str, page_index: int, page_limit: int) -> Page:
-    page = paginate(getattr(own_library(call), field), page_index, page_limit)
-    return Page(tuple(song_shown(call, call.state.songs.get(number)) for number in page.items), page.next_index)
+def _songs(call: SpotifyCall, field: str) -> Iterable[Any]:
+    return (song_shown(call, call.state.songs.get(number)) for number in getattr(own_library(call), field))
 
 
 def _own(call: SpotifyCall, playlist_id: int) -> Playlist:
@@ -812,7 +804,7 @@ SortBy = Annotated[
 ]
 
 
-@app.api()
+@app.api(page=5)
 def search_songs(
     call: SpotifyCall,
     query: Query = "",
@@ -821,9 +813,7 @@ def search_songs(
     album_id: AlbumId | None = None,
     min_rating: Rating = 0,
     sort_by: SortBy = "relevance",
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
+) -> Iterable[Any]:
     """Search songs by title, artist, album or genre."""
 
     def texts(song: Song) -> tuple[str, ...]:
@@ -837,11 +827,10 @@ def search_songs(
         and album_id in (None, song.album_id)
         and song.rating >= min_rating
     ]
-    page = paginate(_sorted(found, sort_by), page_index, page_limit)
-    return Page(tuple(song_shown(call, song) for song in page.items), page.next_index)
+    return (song_shown(call, song) for song in _sorted(found, sort_by))
 
 
-@app.api()
+@app.api(page=5)
 def search_albums(
     call: SpotifyCall,
     query: Query = "",
@@ -849,9 +838,7 @@ def search_albums(
     artist_id: ArtistId | None = None,
     min_rating: Rating = 0,
     sort_by: SortBy = "relevance",
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
+) -> Iterable[Any]:
     """Search albums by title, artist or genre."""
 
     def texts(album: Album) -> tuple[str, ...]:
@@ -864,59 +851,42 @@ def search_albums(
         and (artist_id is None or artist_id in album.artist_ids)
         and album.rating >= min_rating
     ]
-    page = paginate(_sorted(found, sort_by), page_index, page_limit)
-    return Page(tuple(album_shown(call, album) for album in page.items), page.next_index)
+    return (album_shown(call, album) for album in _sorted(found, sort_by))
 
 
-@app.api()
-def search_artists(
-    call: SpotifyCall,
-    query: Query = "",
-    genre: Genre | None = None,
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
+@app.api(page=5)
+def search_artists(call: SpotifyCall, query: Query = "", genre: Genre | None = None) -> Iterable[Any]:
     """Search artists by name or genre."""
-    found = [
+    return [
         artist
         for artist in rank(query, call.state.artists, lambda artist: (artist.name,))
         if genre is None or artist.genre.lower() == genre.lower()
     ]
-    return paginate(found, page_index, page_limit, as_dict)
 
 
-@app.api()
-def search_playlists(
-    call: SpotifyCall,
-    query: Query = "",
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
+@app.api(page=5)
+def search_playlists(call: SpotifyCall, query: Query = "") -> Iterable[Any]:
     """Search public playlists and your own, by title."""
     visible = [each for each in call.state.playlists if each.is_public or each.owner == call.user]
     found = rank(query, visible, lambda playlist: (playlist.title,))
-    return paginate(found, page_index, page_limit, lambda playlist: playlist_shown(call, playlist))
+    return (playlist_shown(call, playlist) for playlist in found)
 
 
-@app.api()
-def search_users(call: SpotifyCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def search_users(call: SpotifyCall, query: Query = "") -> Iterable[Any]:
     """Search people who use Spotify, by name or email address."""
-    found = rank(query, call.state.accounts, lambda account: (account.name, account.username))
-    people = [
-        {"first_name": person.first_name, "last_name": person.last_name, "email": person.username} for person in found
-    ]
-    return paginate(people, page_index, page_limit)
+    return search_people(call, query)
 
 
-@app.api()
-def show_recommendations(call: SpotifyCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(page=5)
+def show_recommendations(call: SpotifyCall) -> Iterable[Any]:
     """List songs for you: the best rated of the genres you like, then all others."""
     library = own_library(call)
     known = {*library.liked_songs, *library.songs}
     genres = {call.state.songs.get(number).genre for number in known}
     found = [song for song in call.state.songs if song.song_id not in known]
     found.sort(key=lambda song: (song.genre not in genres, -song.rating, song.song_id))
-    return paginate(found, page_index, page_limit, partial(song_shown, call))
+    return map(partial(song_shown, call), found)
 
 
 @app.api()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -26,16 +26,12 @@ from evaluation.tools.apps.framework import (
     ForbiddenError,
     InvalidError,
     NotFoundError,
-    Page,
-    PageIndex,
-    PageLimit,
     PeopleQuery,
     Records,
     add_account_apis,
     add_records,
     as_dict,
     given,
-    paginate,
     rank,
     search,
     search_people,
@@ -235,10 +231,6 @@ def remove_task(state: TodoistState, task_id: int) -> None:
     state.tasks.remove(task_id)
 
 
-def shown(record: Any) -> dict[str, Any]:
-    return as_dict(record)
-
-
 # Comments on tasks, and files attached to them.
 
 AttachmentId = Annotated[int, Field(description="From show_task_comment")]
@@ -313,16 +305,13 @@ def _comment_with(call: TodoistCall, attachment_id: int) -> Comment:
 # Labels of tasks.
 
 
-@app.api()
+@app.api(page=10)
 def search_labels(
     call: TodoistCall,
     query: Annotated[str, Field(max_length=100, description="Part of a label's name; empty for all")] = "",
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 10,
-) -> Page:
+) -> Iterable[Any]:
     """Search your labels."""
-    found = [shown(label) for label in _own_labels(call) if query.lower() in label.name.lower()]
-    return paginate(found, page_index, page_limit)
+    return [label for label in _own_labels(call) if query.lower() in label.name.lower()]
 
 
 def _ready(call: TodoistCall, label: Label) -> Label:
@@ -383,11 +372,11 @@ def _own_labels(call: TodoistCall) -> list[Label]:
 # Sub-tasks.
 
 
-@app.api()
-def show_sub_tasks(call: TodoistCall, task_id: TaskId, page_index: PageIndex = 0, page_limit: PageLimit = 10) -> Page:
+@app.api(page=10)
+def show_sub_tasks(call: TodoistCall, task_id: TaskId) -> Iterable[Any]:
     """List the sub-tasks of a task."""
     visible_task(call, task_id)
-    return paginate(call.state.sub_tasks.having("task_id", task_id), page_index, page_limit, shown)
+    return call.state.sub_tasks.having("task_id", task_id)
 
 
 @app.api()
@@ -462,7 +451,7 @@ def _sub_task(call: TodoistCall, sub_task_id: int, task_id: int | None) -> SubTa
 Priority = Annotated[Literal["low", "medium", "high", "urgent"], Field(description="How pressing it is")]
 
 
-@app.api()
+@app.api(page=5)
 def show_tasks(
     call: TodoistCall,
     project_id: Annotated[int | None, Field(description="Only tasks of this project")] = None,
@@ -471,9 +460,7 @@ def show_tasks(
     label_id: LabelId | None = None,
     is_completed: Annotated[bool | None, Field(description="Only done, or only open tasks")] = None,
     assignee_email: Annotated[str | None, Field(description="Only tasks assigned to this person")] = None,
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
+) -> Iterable[Any]:
     """List or search tasks."""
     if project_id is not None:
         visible_project(call, project_id)
@@ -488,8 +475,7 @@ def show_tasks(
         and is_completed in (None, task.is_completed)
         and assignee_email in (None, task.assignee)
     ]
-    page = paginate(found, page_index, page_limit)
-    return Page(tuple(_shown(call, task) for task in page.items), page.next_index)
+    return (_shown(call, task) for task in found)
 
 
 @app.api()
@@ -599,7 +585,7 @@ def assign_or_unassign_task(
 
 def _shown(call: TodoistCall, task: Task) -> dict[str, Any]:
     names = {label.label_id: label.name for label in call.state.labels}
-    return {**shown(task), "labels": [{"label_id": each, "name": names.get(each, "")} for each in task.labels]}
+    return {**as_dict(task), "labels": [{"label_id": each, "name": names.get(each, "")} for each in task.labels]}
 
 
 def _require_section(call: TodoistCall, section_id: int | None, project_id: int) -> None:
@@ -612,27 +598,18 @@ def _require_section(call: TodoistCall, section_id: int | None, project_id: int)
 add_notification_apis(app)
 
 
-@app.api()
-def search_users(
-    call: TodoistCall,
-    query: PeopleQuery = "",
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
+@app.api(page=5)
+def search_users(call: TodoistCall, query: PeopleQuery = "") -> Iterable[Any]:
     """Search people who use Todoist, by name or email address."""
-    return search_people(call, query, page_index, page_limit)
+    return search_people(call, query)
 
 
-@app.api()
+@app.api(page=5)
 def show_projects(
-    call: TodoistCall,
-    query: Annotated[str, Field(max_length=200, description="Part of the name; empty for all")] = "",
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
+    call: TodoistCall, query: Annotated[str, Field(max_length=200, description="Part of the name; empty for all")] = ""
+) -> Iterable[Any]:
     """List your projects, and those shared with you."""
-    found = rank(query, visible_projects(call), lambda project: (project.name, project.description))
-    return paginate(found, page_index, page_limit, shown)
+    return rank(query, visible_projects(call), lambda project: (project.name, project.description))
 
 
 @app.api()
@@ -641,8 +618,8 @@ def show_project(call: TodoistCall, project_id: ProjectId) -> dict[str, Any]:
     project = visible_project(call, project_id)
     tasks = [task for task in call.state.tasks if task.project_id == project_id]
     return {
-        **shown(project),
-        "sections": [shown(section) for section in call.state.sections if section.project_id == project_id],
+        **as_dict(project),
+        "sections": [as_dict(section) for section in call.state.sections if section.project_id == project_id],
         "task_count": len(tasks),
         "completed_task_count": sum(task.is_completed for task in tasks),
     }
@@ -719,14 +696,11 @@ def delete_project(call: TodoistCall, project_id: ProjectId) -> dict[str, Any]:
     return {"message": "The project was deleted."}
 
 
-@app.api()
-def show_sections(
-    call: TodoistCall, project_id: ProjectId, page_index: PageIndex = 0, page_limit: PageLimit = 10
-) -> Page:
+@app.api(page=10)
+def show_sections(call: TodoistCall, project_id: ProjectId) -> Iterable[Any]:
     """List the sections of a project."""
     visible_project(call, project_id)
-    found = (section for section in call.state.sections if section.project_id == project_id)
-    return paginate(found, page_index, page_limit, shown)
+    return (section for section in call.state.sections if section.project_id == project_id)
 
 
 @app.api()

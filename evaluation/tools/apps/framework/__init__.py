@@ -12,7 +12,7 @@ from evaluation.tools.apps.framework.errors import (
     NotFoundError,
     UnauthorizedError,
 )
-from evaluation.tools.apps.framework.paging import Page, PageIndex, PageLimit, matches, paginate, rank, search
+from evaluation.tools.apps.framework.paging import matches, rank, search
 from evaluation.tools.apps.framework.state import Account, AppState
 from evaluation.tools.apps.framework.tables import Table, as_dict, given, without_owner
 
@@ -28,9 +28,6 @@ __all__ = [
     "ForbiddenError",
     "InvalidError",
     "NotFoundError",
-    "Page",
-    "PageIndex",
-    "PageLimit",
     "PeopleQuery",
     "Records",
     "Table",
@@ -40,7 +37,6 @@ __all__ = [
     "as_dict",
     "given",
     "matches",
-    "paginate",
     "rank",
     "search",
     "search_people",

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from evaluation.tools.apps.framework.app import App, Call
 from evaluation.tools.apps.framework.errors import ConflictError, InvalidError, NotFoundError, UnauthorizedError
-from evaluation.tools.apps.framework.paging import Page, paginate, rank
+from evaluation.tools.apps.framework.paging import rank
 from evaluation.tools.apps.framework.state import Account, AppState, Code, Token
 
 TOKEN_MINUTES = 60
@@ -26,13 +26,12 @@ Name = Annotated[str, Field(min_length=1, max_length=200, description="As other 
 PeopleQuery = Annotated[str, Field(max_length=200, description="Part of a name or an email address")]
 
 
-def search_people(call: Call[Any], query: str, page_index: int, page_limit: int) -> Page:
+def search_people(call: Call[Any], query: str) -> list[dict[str, Any]]:
     """Accounts of the app as first and last name and email address."""
     found = rank(query, call.state.accounts, lambda account: (account.name, account.username))
-    people = [
+    return [
         {"first_name": person.first_name, "last_name": person.last_name, "email": person.username} for person in found
     ]
-    return paginate(people, page_index, page_limit)
 
 
 def add_account_apis(app: App[Any], *, by_phone: bool = False) -> None:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 from pydantic import Field, ValidationError, create_model
 
 from evaluation.tools.apps.framework.errors import AppError, InvalidError, NotFoundError, UnauthorizedError
+from evaluation.tools.apps.framework.paging import Page, PageIndex, PageLimit, paginate
 from evaluation.tools.apps.framework.state import Account, AppState, Change
 from evaluation.tools.apps.framework.tables import Key, Record, Table, without_empty
 from evaluation.tools.tool import Arguments
@@ -169,9 +170,13 @@ class App(Generic[State]):
         parameters: Callable[[], Parameters],
         *,
         login: bool = True,
+        page: int = 0,
         **how: Any,
     ) -> None:
-        """An API that is not a function of its own. ``how``: further fields of ``Api``."""
+        """An API that is not a function of its own. ``page``: it gives a list, of which callers get so many at a time
+        if they do not say otherwise. ``how``: further fields of ``Api``."""
+        if page:
+            function, parameters = partial(_page_of, function), partial(_with_page, parameters, page)
         full = f"{self.name}__{name}"
         self.apis[full] = Api(full, about, function, login, parameters, **how)
 
@@ -184,6 +189,14 @@ def account_of(state: AppState, now: datetime, access_token: str) -> Account:
     if token.expires_at <= now.strftime(STAMP):
         raise UnauthorizedError("The access_token has expired. Log in again.")
     return state.accounts.get(token.username)
+
+
+def _page_of(function: Callable[..., Any], call: Call[Any], *, page_index: int, page_limit: int, **given: Any) -> Page:
+    return paginate(function(call, **given), page_index, page_limit)
+
+
+def _with_page(parameters: Callable[[], Parameters], size: int) -> Parameters:
+    return {**parameters(), "page_index": (PageIndex, 0), "page_limit": (PageLimit, size)}
 
 
 def _parameters(function: Callable[..., Any]) -> Parameters:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Annotated, Any
@@ -11,7 +11,6 @@ from pydantic import Field
 
 from evaluation.tools.apps.framework.app import App, Call, Parameters
 from evaluation.tools.apps.framework.errors import ConflictError, ForbiddenError
-from evaluation.tools.apps.framework.paging import Page, PageIndex, PageLimit, paginate
 from evaluation.tools.apps.framework.tables import Table, as_dict
 
 ALL = ("list", "show", "create", "update", "delete")
@@ -70,11 +69,11 @@ def add_records(app: App[Any], records: Records) -> None:
             raise ForbiddenError(f"This {noun} is somebody else's.")
         return record
 
-    def show_all(call: Call[Any], page_index: int, page_limit: int, **given: int) -> Page:
+    def show_all(call: Call[Any], **given: int) -> Iterable[Any]:
         if about:
             records.visible(call, given[about])
         listed = table(call).having(about or person, given[about] if about else call.user)
-        return paginate(listed, page_index, page_limit, partial(records.shown, call))
+        return map(partial(records.shown, call), listed)
 
     def show(call: Call[Any], **given: int) -> dict[str, Any]:
         return records.shown(call, find(call, given[key]))
@@ -102,13 +101,12 @@ def add_records(app: App[Any], records: Records) -> None:
 
     which: dict[str, Any] = {key: (Annotated[int, Field(description=f"From {names['list']}")], ...)}
     of: dict[str, Any] = {about: (Annotated[int, Field(description=records.found)], ...)} if about else {}
-    pages: dict[str, Any] = {"page_index": (PageIndex, 0), "page_limit": (PageLimit, 5)}
     optional = {name: (kind | None, None) for name, (kind, _) in records.written.items()}
     once = "; one for each" if records.once else ""
     verb = names["create"].partition("_")[0].capitalize() if not about else "Write"
     left = " What is left out stays as it is."
     made: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
-        "list": (f"List the {noun}s{where}, oldest first." if about else f"List your {noun}s.", show_all, of | pages),
+        "list": (f"List the {noun}s{where}, oldest first." if about else f"List your {noun}s.", show_all, of),
         "show": (f"Show {article} {noun}{where}.", show, which),
         "create": (f"{verb} {article} {noun}{where}{once}.", create, of | dict(records.written)),
         "update": (f"Change {article} {noun} of yours.{left}", update, which | optional),
@@ -116,7 +114,7 @@ def add_records(app: App[Any], records: Records) -> None:
     }
     for api in records.apis:
         text, function, parameters = made[api]
-        app.add(names[api], text, function, partial(dict, parameters))
+        app.add(names[api], text, function, partial(dict, parameters), page=5 if api == "list" else 0)
 
 
 def _without_owner(record: Any) -> dict[str, Any]:
