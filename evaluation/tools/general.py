@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
+from operator import attrgetter
 from shutil import which
 from typing import Any
 
@@ -16,7 +17,7 @@ from evaluation.sandbox.packages import built_packages, why_no_packages
 from evaluation.tools import files, messages, schedule
 from evaluation.tools.messages import Outbox
 from evaluation.tools.shell import Exec, Shell
-from evaluation.tools.subagents import Spawn, SpawnSubagent, spawn_subagent
+from evaluation.tools.subagents import Spawn, SpawnSubagent
 from evaluation.tools.tool import Arguments, Tool, ToolError, ToolOutcome
 from evaluation.tools.web import Corpus, WebFetch, WebSearch, web_fetch, web_search
 from evaluation.tools.workspace import Workspace, WorkspaceError
@@ -37,6 +38,10 @@ class Surroundings:
     clock: Clock = field(default_factory=Clock)
 
 
+Run = Callable[[Any], str | ToolOutcome]
+Build = Callable[[Surroundings], Run | None]
+
+
 @dataclass(frozen=True)
 class GeneralTool:
     name: str
@@ -47,7 +52,7 @@ class GeneralTool:
     description: str
     """For the model."""
     arguments: type[Arguments]
-    build: Callable[[Surroundings], Callable[[Any], str | ToolOutcome] | None]
+    build: Build
     """None: not where things are so."""
     lacking: Callable[[], str] = str
     """Why no agent gets it on this machine; empty if it does."""
@@ -80,7 +85,7 @@ def reachable_names(bound: Iterable[str], chosen: Iterable[str]) -> tuple[str, .
     return (*general, *(name for name in bound if name not in GENERAL and (not chosen or name in chosen)))
 
 
-def _guarded(run: Callable[[Any], str | ToolOutcome]) -> Callable[[Any], str | ToolOutcome]:
+def _guarded(run: Run) -> Run:
     def run_safely(arguments: Any) -> str | ToolOutcome:
         try:
             return run(arguments)
@@ -92,18 +97,16 @@ def _guarded(run: Callable[[Any], str | ToolOutcome]) -> Callable[[Any], str | T
     return run_safely
 
 
-def _in_workspace(
-    run: Callable[[Workspace, Any], str | ToolOutcome],
-) -> Callable[[Surroundings], Callable[[Any], str | ToolOutcome]]:
-    return lambda around: lambda arguments: run(around.workspace, arguments)
+def _on(part: Callable[[Surroundings], Any], run: Callable[[Any, Any], str | ToolOutcome]) -> Build:
+    """``run`` on a part of the surroundings, where there is one."""
+    return lambda around: None if (found := part(around)) is None else partial(run, found)
 
 
-def _read(around: Surroundings) -> Callable[[Any], str | ToolOutcome]:
-    return lambda arguments: files.read_file(around.workspace, arguments, around.outbox)
+_in_workspace = partial(_on, attrgetter("workspace"))
 
 
-def _exec(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
-    return None if around.shell is None else around.shell.execute
+def _send(around: Surroundings) -> Run | None:
+    return None if around.outbox is None else partial(messages.send_message, around.outbox, around.workspace)
 
 
 PROGRAMS = (
@@ -124,35 +127,6 @@ def _programs_said() -> str:
     )
 
 
-def _ask(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
-    outbox = around.outbox
-    return None if outbox is None or not around.asks else lambda arguments: messages.ask_user(outbox, arguments)
-
-
-def _send(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
-    outbox = around.outbox
-    return None if outbox is None else lambda arguments: messages.send_message(outbox, around.workspace, arguments)
-
-
-def _spawn(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
-    spawn = around.spawn
-    return None if spawn is None else lambda arguments: spawn_subagent(spawn, arguments)
-
-
-def _search(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
-    corpus = around.corpus
-    return None if corpus is None else lambda arguments: web_search(corpus, arguments)
-
-
-def _fetch(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
-    corpus = around.corpus
-    return None if corpus is None else lambda arguments: web_fetch(corpus, arguments)
-
-
-def _schedule(around: Surroundings) -> Callable[[Any], str | ToolOutcome]:
-    return lambda arguments: schedule.schedule(around.workspace, around.clock.now, arguments)
-
-
 GENERAL: dict[str, GeneralTool] = {
     tool.name: tool
     for tool in (
@@ -164,7 +138,7 @@ GENERAL: dict[str, GeneralTool] = {
             "What is shown has no line numbers in it. At most 2000 lines and 20000 characters are shown at once; the "
             "last line then says with which offset to go on.",
             files.ReadFile,
-            _read,
+            lambda around: partial(files.read_file, around.workspace, outbox=around.outbox),
         ),
         GeneralTool(
             "write_file",
@@ -224,7 +198,7 @@ GENERAL: dict[str, GeneralTool] = {
             "Run commands and programs over the files, shut off from the internet and from this computer",
             "Run a command in bash, in the workspace, without network. Files it leaves there stay; processes do not.",
             Exec,
-            _exec,
+            _on(attrgetter("shell"), Shell.execute),
             why_unavailable,
             _programs_said,
             why_no_packages,
@@ -235,7 +209,7 @@ GENERAL: dict[str, GeneralTool] = {
             "Stop and ask the user a question",
             "Ask the user for something you need. Your turn ends with the question.",
             messages.AskUser,
-            _ask,
+            _on(lambda around: around.outbox if around.asks else None, messages.ask_user),
         ),
         GeneralTool(
             "message",
@@ -252,7 +226,7 @@ GENERAL: dict[str, GeneralTool] = {
             "Give a task that stands by itself to a helper with your files and apps; its answer is the result. "
             "In the background, you go on and take the answer later.",
             SpawnSubagent,
-            _spawn,
+            attrgetter("spawn"),
         ),
         GeneralTool(
             "cron",
@@ -260,7 +234,7 @@ GENERAL: dict[str, GeneralTool] = {
             "Set reminders and recurring tasks; those due by the episode’s clock open its next session",
             "Add, list or remove reminders and recurring tasks; you are told of those due when a session begins.",
             schedule.Cron,
-            _schedule,
+            lambda around: partial(schedule.schedule, around.workspace, around.clock.now),
         ),
         GeneralTool(
             "web_search",
@@ -268,7 +242,7 @@ GENERAL: dict[str, GeneralTool] = {
             "Search the web pages that are stored with the persona",
             "Search the web; gives titles, addresses and snippets.",
             WebSearch,
-            _search,
+            _on(attrgetter("corpus"), web_search),
         ),
         GeneralTool(
             "web_fetch",
@@ -276,7 +250,7 @@ GENERAL: dict[str, GeneralTool] = {
             "Read one of these pages",
             "Read the page at an address.",
             WebFetch,
-            _fetch,
+            _on(attrgetter("corpus"), web_fetch),
         ),
     )
 }

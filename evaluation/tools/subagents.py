@@ -86,7 +86,3 @@ class Helpers:
 
 Spawn = Callable[[SpawnSubagent], str]
 """Raises ToolError."""
-
-
-def spawn_subagent(spawn: Spawn, arguments: SpawnSubagent) -> str:
-    return spawn(arguments)
