@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 
 from studio import api
 from studio.views import (
+    accounts,
     benchmarks,
     episodes,
     files,
@@ -19,7 +20,6 @@ from studio.views import (
     search,
     styleguide,
 )
-from studio.views.accounts import settings, sign_in, tokens
 from studio.views.personas import app_tables, cast, clock, profile, scripts
 from studio.views.personas import files as persona_files
 from studio.views.review import comments, outdated, reading, workflow
@@ -132,17 +132,17 @@ studio_patterns: Patterns = [
     path("introduction/", guide.introduction, name="introduction"),
     path("first-task/", guide.strip, name="guide_strip"),
     path("first-task/<str:action>/", guide.act, name="guide_act"),
-    path("login/", sign_in.LoginView.as_view(), name="login"),
-    path("signed-in/", sign_in.signed_in, name="signed_in"),
-    path("logout/", sign_in.LogoutView.as_view(), name="logout"),
+    path("login/", accounts.LoginView.as_view(), name="login"),
+    path("signed-in/", accounts.signed_in, name="signed_in"),
+    path("logout/", accounts.LogoutView.as_view(), name="logout"),
     path("invitation/<str:secret>/", invitations.InvitationView.as_view(), name="invitation"),
-    path("settings/", settings.settings_page, name="settings"),
+    path("settings/", accounts.settings_page, name="settings"),
     path("styleguide/", styleguide.styleguide, name="styleguide"),
     path("benchmarks/", benchmarks.benchmarks, name="benchmarks"),
     path("benchmarks/new/", benchmarks.create, name="benchmark_new"),
     path("b/<slug:slug>/", include(benchmark_patterns)),
-    path("settings/tokens/", tokens.tokens, name="tokens"),
-    path("settings/tokens/<int:pk>/revoke/", tokens.revoke, name="token_revoke"),
+    path("settings/tokens/", accounts.tokens, name="tokens"),
+    path("settings/tokens/<int:pk>/revoke/", accounts.revoke, name="token_revoke"),
     path("inbox/", notifications.inbox, name="inbox"),
     path("inbox/<int:pk>/", notifications.read, name="notification"),
     path("inbox/read/", notifications.read_all, name="inbox_read_all"),
@@ -154,12 +154,12 @@ studio_patterns: Patterns = [
 
 # django-allauth finds its pages by these names. It has more that the studio does not offer, such as open sign-up.
 account_patterns: Patterns = [
-    path("login/", sign_in.LoginView.as_view(), name="account_login"),
-    path("logout/", sign_in.LogoutView.as_view(), name="account_logout"),
+    path("login/", accounts.LoginView.as_view(), name="account_login"),
+    path("logout/", accounts.LogoutView.as_view(), name="account_logout"),
     path("sign-up/", allauth.signup, name="account_signup"),
     path("account/disabled/", allauth.account_inactive, name="account_inactive"),
     path("account/confirm/", allauth.reauthenticate, name="account_reauthenticate"),
-    path("settings/email/", settings.EmailView.as_view(), name="account_email"),
+    path("settings/email/", accounts.EmailView.as_view(), name="account_email"),
     path("account/email/sent/", allauth.email_verification_sent, name="account_email_verification_sent"),
     re_path(r"^account/email/(?P<key>[-:\w]+)/$", allauth.confirm_email, name="account_confirm_email"),
     path("settings/password/", allauth.password_change, name="account_change_password"),
@@ -171,8 +171,8 @@ account_patterns: Patterns = [
         allauth.password_reset_from_key,
         name="account_reset_password_from_key",
     ),
-    path("settings/sessions/", settings.sessions, name="usersessions_list"),
-    path("login/passkey/", sign_in.PasskeyLoginView.as_view(), name="mfa_login_webauthn"),
+    path("settings/sessions/", accounts.sessions, name="usersessions_list"),
+    path("login/passkey/", accounts.PasskeyLoginView.as_view(), name="mfa_login_webauthn"),
     path("settings/second-step/", include("allauth.mfa.urls")),
 ]
 
@@ -181,6 +181,6 @@ urlpatterns = [
     path("", include(account_patterns)),
     path("", include("evaluation.urls")),
     path("audits/", include("annotations.urls")),
-    path("admin/login/", sign_in.AdminLoginView.as_view()),
+    path("admin/login/", accounts.AdminLoginView.as_view()),
     path("admin/", admin.site.urls),
 ]

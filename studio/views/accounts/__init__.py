@@ -1,1 +1,0 @@
-"""One's own account: signing in, settings, sessions, tokens."""
