@@ -66,7 +66,7 @@ def cpu_ms(work: Callable[[], Any], *, times: int = REQUESTS) -> float:
 
 
 def cpu_seconds() -> float:
-    from tests.bench.pages import database_cpu_seconds
+    from tests.bench.processor_time import database_cpu_seconds
 
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime + database_cpu_seconds()
@@ -156,7 +156,7 @@ def main() -> int:
     django.setup()
     from django.test.utils import setup_test_environment
 
-    from tests.bench.pages import render_as_in_production
+    from tests.bench.processor_time import render_as_in_production
 
     setup_test_environment()
     render_as_in_production()
@@ -207,7 +207,7 @@ def reference_work() -> int:
 def run_export() -> dict[str, float]:
     from django.core.management import call_command
 
-    from tests.bench.pages import database_cpu_seconds
+    from tests.bench.processor_time import database_cpu_seconds
 
     with tempfile.TemporaryDirectory() as folder:
         before = time.process_time() + database_cpu_seconds()

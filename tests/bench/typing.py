@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
 
-from tests.bench.pages import database_cpu_seconds, render_as_in_production
+from tests.bench.processor_time import database_cpu_seconds, render_as_in_production
 
 if TYPE_CHECKING:
     from django.http import HttpResponse

@@ -148,7 +148,7 @@ def run_check_tasks() -> dict[str, float]:
     from django.core.management import call_command
 
     from studio.models import Benchmark, Persona
-    from tests.bench.pages import database_cpu_seconds
+    from tests.bench.processor_time import database_cpu_seconds
     from tests.bench.scale import peak_megabytes
 
     other = Benchmark.objects.create(slug="checked", name="Checked")
