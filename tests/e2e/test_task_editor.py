@@ -191,3 +191,12 @@ def test_the_step_above_is_never_cut_to_a_letter(radio, visit):
     above = page.locator(".crumbs li").nth(-2).locator("a")
 
     assert above.bounding_box()["width"] > 80
+
+
+def test_the_title_above_is_never_cut_to_a_letter_by_what_is_said_of_the_draft(radio, visit):
+    page = visit("author").go(radio["04_music_return"].get_absolute_url())
+
+    page.get_by_label("Title").fill("The music return for all of February")
+    expect(page.locator("[data-save-status]")).to_contain_text("not in a version yet")
+
+    assert page.locator(".crumbs [aria-current]").bounding_box()["width"] > 60

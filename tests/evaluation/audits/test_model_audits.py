@@ -356,6 +356,19 @@ def test_page_tells_the_cost_and_starts_the_audit(desk: Desk):
     assert "asked 2×" in client.get(f"/audits/{desk.audit.pk}/").content.decode()
 
 
+def test_page_says_that_the_cost_of_a_model_without_a_price_is_unknown(desk: Desk):
+    model = desk.model_of(desk.other, input_price=None, output_price=None)
+    client = client_of(make_person(desk.pilot.benchmark, "owner"))
+    url = f"/audits/{desk.audit.pk}/model/"
+
+    told = client.get(url, {"model": model.name, "samples": 1}).content.decode()
+    client.post(url, {"model": model.name, "samples": "1"})
+    row = client.get(f"/audits/{desk.audit.pk}/").content.decode()
+
+    assert "<b>Unknown cost</b> for about 3 calls" in " ".join(told.split())
+    assert "; cost unknown; 2 judgings to come" in " ".join(row.split())
+
+
 @pytest.mark.slow
 def test_regression_set_says_how_each_judge_does_on_what_people_decided(desk: Desk):
     sealed = judged(desk.audit.packets.get())

@@ -73,7 +73,7 @@ def test_who_owns_a_benchmark_is_led_from_the_settings_to_where_they_connect_a_m
     assert [link in page for page in pages] == [True, False]
     endpoint("of the bakers", benchmark=benchmark, scripted=False, base_url="https://models.example/v1")
     page = owner.get("/settings/models/").content.decode()
-    assert "of the bakers" in page and "No model connected yet" not in page
+    assert "of the bakers" in page and "No real model connected yet" not in page
 
 
 def test_owner_connects_a_model_whose_key_is_encrypted_and_never_shown(owner: Client, benchmark: Benchmark):

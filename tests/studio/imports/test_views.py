@@ -253,6 +253,19 @@ def test_a_downloaded_task_is_its_own_folder_with_its_references(desk):
     assert (again.errors, again.warnings, again.created, again.updated) == ([], [], [], [])
 
 
+def test_a_preview_counts_its_warnings_above_the_tasks(desk):
+    benchmark, client = desk
+    files = sample_files()
+    del files["radio_producer/tools.yaml"]
+    files["radio_producer/tasks/lost/notes.md"] = b""
+    start = reverse("studio:import_start", args=[benchmark.slug])
+
+    page = client.post(start, {"archive": zipped(files)}, follow=True).content.decode()
+
+    assert '<a href="#warnings">2</a>' in page.partition("New: 7")[0]
+    assert 'id="warnings"' in page.partition("New: 7")[2]
+
+
 def test_a_refused_import_offers_to_upload_again_where_its_errors_stand(desk):
     benchmark, client = desk
     files = sample_files()
