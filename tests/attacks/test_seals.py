@@ -639,7 +639,7 @@ VARYING = re.compile(
     re.DOTALL,
 )
 """Tokens, numbers of requests, times, seeds."""
-OF_EACH_ANSWER = ("Content-Length", "X-Request-ID")
+OF_EACH_ANSWER = ("Content-Length", "Expires", "X-Request-ID")
 EVERYTHING = re.compile("")
 WHERE_JUDGES_ARE = re.compile(
     "evaluation:(?!endpoint|benchmark_endpoint|rehears)|annotations:|results|admin|studio:(home|recent|inbox|search)"
