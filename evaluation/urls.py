@@ -67,6 +67,12 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/releases/", releases.release_new, name="release_new"),
     path("benchmarks/<slug:slug>/releases/requests/<int:pk>/", releases.release_request, name="release_request"),
     path("benchmarks/<slug:slug>/releases/accept/", releases.release_accept, name="release_accept"),
+    path("benchmarks/<slug:slug>/releases/exceptions/", releases.release_except, name="release_except"),
+    path(
+        "benchmarks/<slug:slug>/releases/exceptions/<int:pk>/withdraw/",
+        releases.release_exception_withdraw,
+        name="release_exception_withdraw",
+    ),
     path("benchmarks/<slug:slug>/releases/limits/", releases.release_limits, name="release_limits"),
     path("benchmarks/<slug:slug>/releases/key/", releases.release_key, name="release_key"),
     path("releases/<int:pk>/", releases.release, name="release"),

@@ -10,7 +10,7 @@ from evaluation.api.audits import AuditViewSet
 from evaluation.api.known_answers import KnownAnswersView, KnownAnswerView
 from evaluation.api.pilots import EndpointViewSet, PilotViewSet
 from evaluation.api.prospects import ProspectsView
-from evaluation.api.releases import ReleaseLimitsView, ReleaseViewSet
+from evaluation.api.releases import ReleaseExceptionsView, ReleaseExceptionView, ReleaseLimitsView, ReleaseViewSet
 from evaluation.api.results import ResultsAPIView
 from evaluation.api.sessions import SessionViewSet
 from evaluation.api.submissions import SubmissionsView
@@ -29,6 +29,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("benchmarks/<slug:slug>/known-answers/", KnownAnswersView.as_view(), name="api-known-answers"),
     path("known-answers/<int:pk>/", KnownAnswerView.as_view(), name="api-known-answer"),
     path("benchmarks/<slug:slug>/personas/<str:user_id>/can-be-done/", ProspectsView.as_view(), name="api-prospects"),
+    path("benchmarks/<slug:slug>/release-exceptions/", ReleaseExceptionsView.as_view(), name="api-release-exceptions"),
+    path(
+        "benchmarks/<slug:slug>/release-exceptions/<int:pk>/",
+        ReleaseExceptionView.as_view(),
+        name="api-release-exception",
+    ),
     path("benchmarks/<slug:slug>/release-limits/", ReleaseLimitsView.as_view(), name="api-release-limits"),
     path("benchmarks/<slug:slug>/validation/", ValidationView.as_view(), name="api-validation"),
     path("submissions/", SubmissionsView.as_view(), name="api-submissions"),

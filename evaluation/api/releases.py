@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from django.http import FileResponse, HttpResponse
+from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from pydantic import Field
@@ -14,20 +15,22 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.api.base import BENCHMARK, filter_by_benchmark
-from evaluation.audits.blindness import find_release, open_pilots, open_releases, record_look
-from evaluation.models import Erratum, Release
+from evaluation.audits.blindness import find_release, open_pilots, open_releases, record_look, require_judges_open
+from evaluation.models import Erratum, Release, ReleaseException
+from evaluation.releases.blocker_kinds import open_blockers, readiness_of
 from evaluation.releases.comparison import changes_since
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.download import archive_response, find_held_out, site_response, statement_response
 from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.errata import ErratumOptions, publish_erratum
+from evaluation.releases.exceptions import EVIDENCE, ExceptionOptions, accept_blockers, withdraw_exception
 from evaluation.releases.limits import ReleaseLimits, limits_of, set_limits
 from evaluation.releases.pins import earlier_releases
 from evaluation.releases.site import pilots_of
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import KEY, given_in, named_in
 from studio.domain.options import Options, OptionsError
-from studio.models import ApiToken
+from studio.models import ApiToken, Benchmark
 
 ZIP = (200, "application/zip")
 
@@ -171,6 +174,58 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     def statement(self, request: ApiRequest, pk: str) -> HttpResponse:
         """An in-toto statement of the archive, signed, as a DSSE envelope."""
         return statement_response(find_release(request.user, pk))
+
+
+class ExceptionSerializer(serializers.ModelSerializer[ReleaseException]):
+    by = serializers.StringRelatedField[Any]()
+    lets_pass = serializers.SerializerMethodField()
+
+    class Meta:
+        model = ReleaseException
+        fields = ["id", "rule", "persona", "covers", "reason", "by", "created_at", "lets_pass"]
+        read_only_fields = fields
+
+    def get_lets_pass(self, row: ReleaseException) -> int:
+        """Blockers; 0: it no longer applies."""
+        return sum(each.by.pk == row.pk for each in self.context["accepted"])
+
+
+class ReleaseExceptionsView(APIView):
+    """What somebody lets pass, until they withdraw it."""
+
+    token_scope = ApiToken.Scope.FULL
+
+    @extend_schema(responses=ExceptionSerializer(many=True))
+    def get(self, request: ApiRequest, slug: str) -> Response:
+        benchmark = find_benchmark(request.user, slug)
+        require_judges_open(request.user, benchmark, EVIDENCE)
+        return Response(self._rows(benchmark))
+
+    @extend_schema(request=ExceptionOptions, responses={201: ExceptionSerializer})
+    def post(self, request: ApiRequest, slug: str) -> Response:
+        """Let what blocks a release pass, under your name."""
+        benchmark = find_benchmark(request.user, slug)
+        require(request.user, benchmark, "release")
+        wanted = given_in(request, ExceptionOptions)
+        row = accept_blockers(benchmark, open_blockers(benchmark), wanted, by=request.user)
+        [made] = [each for each in self._rows(benchmark) if each["id"] == row.pk]
+        return Response(made, status=status.HTTP_201_CREATED)
+
+    def _rows(self, benchmark: Benchmark) -> list[Any]:
+        found = readiness_of(benchmark)
+        return list(ExceptionSerializer(found.exceptions, many=True, context={"accepted": found.accepted}).data)
+
+
+class ReleaseExceptionView(APIView):
+    token_scope = ApiToken.Scope.FULL
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: ApiRequest, slug: str, pk: int) -> Response:
+        """Withdraw it: what it let pass blocks a release again."""
+        benchmark = find_benchmark(request.user, slug)
+        require(request.user, benchmark, "release")
+        withdraw_exception(get_object_or_404(ReleaseException, benchmark=benchmark, pk=pk), by=request.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class ReleaseLimitsView(APIView):

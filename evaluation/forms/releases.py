@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django import forms
 
 from evaluation.releases.cut import ReleaseOptions
 from evaluation.releases.errata import ErratumOptions
+from evaluation.releases.exceptions import ExceptionOptions
 from evaluation.releases.limits import ReleaseLimits
 from studio.forms.options import OptionsForm
 
@@ -15,6 +19,24 @@ class ReleaseForm(OptionsForm):
     accept = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
     leave_out = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
     changes = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 4}))
+
+
+class ExceptionForm(OptionsForm):
+    of = ExceptionOptions
+    scope = forms.ChoiceField(widget=forms.RadioSelect)
+    reason = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}))
+
+    def __init__(self, *args: Any, scopes: Mapping[str, str], **kwargs: Any) -> None:
+        """``scopes``: those that can be chosen, with what each covers."""
+        super().__init__(*args, **kwargs)
+        for name in ("rule", "persona", "task", "place"):
+            self.fields[name].widget = forms.HiddenInput()
+            self.fields[name].required = name == "rule"
+        scope = self.fields["scope"]
+        assert isinstance(scope, forms.ChoiceField)
+        scope.choices = list(scopes.items())
+        scope.initial = next(iter(scopes))
+        scope.label, scope.help_text = "What it covers", ""
 
 
 class LimitsForm(OptionsForm):

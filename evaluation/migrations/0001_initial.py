@@ -374,6 +374,22 @@ class Migration(migrations.Migration):
                     },
                 ),
                 migrations.CreateModel(
+                    name='ReleaseException',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('rule', models.CharField(max_length=80)),
+                        ('persona', models.CharField(blank=True, max_length=200)),
+                        ('covers', models.JSONField(default=list)),
+                        ('reason', models.TextField()),
+                        ('created_at', models.DateTimeField(auto_now_add=True)),
+                        ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='release_exceptions', to='studio.benchmark')),
+                        ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['pk'],
+                    },
+                ),
+                migrations.CreateModel(
                     name='ReleasePersona',
                     fields=[
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -980,6 +996,14 @@ class Migration(migrations.Migration):
                 migrations.AddIndex(
                     model_name='referencesolution',
                     index=models.Index(fields=['task', '-id'], name='solution_newest'),
+                ),
+                migrations.AddConstraint(
+                    model_name='releaseexception',
+                    constraint=models.CheckConstraint(condition=models.Q(('persona', ''), ('covers', []), _connector='XOR'), name='release_exception_has_one_scope'),
+                ),
+                migrations.AddConstraint(
+                    model_name='releaseexception',
+                    constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='release_exception_has_a_reason'),
                 ),
                 migrations.AddConstraint(
                     model_name='releasepersona',

@@ -39,6 +39,8 @@ CREATE TRIGGER evaluation_referencesolution_frozen BEFORE UPDATE ON evaluation_r
   FOR EACH ROW WHEN (OLD.created_by_id IS NOT DISTINCT FROM NEW.created_by_id) EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_release_frozen BEFORE UPDATE ON evaluation_release
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
+CREATE TRIGGER evaluation_releaseexception_frozen BEFORE UPDATE ON evaluation_releaseexception
+  FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_releasepersona_frozen BEFORE UPDATE ON evaluation_releasepersona
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_releasetask_frozen BEFORE UPDATE ON evaluation_releasetask

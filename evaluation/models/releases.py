@@ -68,7 +68,7 @@ class Release(SignedArchive):
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.PROTECT, related_name="releases")
     version = models.CharField(max_length=40)
     exceptions = OrderedJSONField(default=list)
-    """Accepted blockers: ``[{"problem", "reason", "by"}]``."""
+    """Accepted blockers: ``[{"problem", "reason", "by", "scope", "since"}]``."""
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -130,6 +130,28 @@ class Erratum(models.Model):
             models.UniqueConstraint(fields=["release", "number"], name="erratum_number"),
             models.CheckConstraint(condition=~Q(text=""), name="erratum_says_something"),
             models.CheckConstraint(condition=Q(effect__in=ErratumEffect.values), name="erratum_effect_known"),
+        ]
+
+
+class ReleaseException(models.Model):
+    """Somebody who may release lets these blockers pass. Never changed; withdrawn, it is deleted."""
+
+    benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="release_exceptions")
+    rule = models.CharField(max_length=80)
+    """Code of the blockers."""
+    persona = models.CharField(max_length=200, blank=True)
+    """User id: all of its tasks, also those that come to be blocked later."""
+    covers = models.JSONField(default=list)
+    """Without a persona, each blocker: ``[user id, task id, place]``, the ids empty for one of the benchmark itself."""
+    reason = models.TextField()
+    by = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.CheckConstraint(condition=Q(persona="") ^ Q(covers=[]), name="release_exception_has_one_scope"),
+            models.CheckConstraint(condition=~Q(reason=""), name="release_exception_has_a_reason"),
         ]
 
 

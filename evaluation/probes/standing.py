@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,10 +143,10 @@ def _probe_json(each: KindStanding) -> JsonDict:
     }
 
 
-def standings(benchmark: Benchmark) -> list[TaskStanding]:
-    """Of all placed tasks that are not retired, by persona and position."""
-    personas = benchmark.personas.order_by("position", "user_id").select_related("benchmark")
-    return [each for persona in personas for each in standings_of(persona)]
+def standings(benchmark: Benchmark) -> Iterator[TaskStanding]:
+    """Of all placed tasks that are not retired, by persona and position. One persona is in memory at a time."""
+    for persona in benchmark.personas.order_by("position", "user_id").select_related("benchmark"):
+        yield from standings_of(persona)
 
 
 def standings_of(persona: Persona, only: str = "") -> list[TaskStanding]:

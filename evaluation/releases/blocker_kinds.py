@@ -1,4 +1,4 @@
-"""What blocks a release, by kind, for pages.
+"""What blocks a release, by kind, for pages, and what would if nobody had accepted it.
 
 Before the first pilot every task is a blocker. Those of the two kinds that are that common are counted by the database,
 and only read when they are shown; all others come from the rules that a release is cut by.
@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 from django.db.models import F, QuerySet
 
 from evaluation.assistance.provenance import tasks_with_proposed_texts
+from evaluation.models import ReleaseException
 from evaluation.releases.candidate import CandidateTask, candidate_task, load_candidate
 from evaluation.releases.elsewhere import unaccepted_approvals
 from evaluation.releases.evidence import real_sessions
+from evaluation.releases.exceptions import Accepted, Exceptions
 from evaluation.releases.missing_tools import missing_tools
 from evaluation.releases.readiness import (
     NOT_APPROVED,
@@ -27,6 +29,7 @@ from evaluation.releases.readiness import (
     not_approved,
     not_piloted,
 )
+from evaluation.releases.told import told_now
 from studio.models import Benchmark, Revision, Task, TaskState
 from studio.models.tasks import APPROVED, OUTDATED
 from studio.reports.statistics import totals_of
@@ -50,22 +53,32 @@ class BlockerKind:
         return self.read(part)
 
 
-def blocker_kinds(benchmark: Benchmark, *, sealed: bool = False) -> list[BlockerKind]:
-    """Those of ``release_blockers``, smallest kinds first. ``sealed``: without what audits and pilots found."""
+class Readiness(NamedTuple):
+    kinds: list[BlockerKind]
+    """Those that nobody accepted, smallest first."""
+    accepted: list[Accepted]
+    exceptions: list[ReleaseException]
+
+
+def readiness_of(benchmark: Benchmark, *, sealed: bool = False) -> Readiness:
+    """By the rules that a release is cut by. ``sealed``: without what audits and pilots found."""
     tasks = released_tasks(benchmark)
     total = totals_of("benchmark", [benchmark.pk])[benchmark.pk]
-    lacking = missing_tools(benchmark)
+    lacking, exceptions = missing_tools(benchmark), Exceptions(benchmark)
     apart = _tasks_apart(benchmark, tasks, errors=total.findings["error"]) | lacking.keys()
+    apart |= _tasks_named(tasks, exceptions)
     found = find_blockers(load_candidate(benchmark, apart, lacking), may_be_empty=bool(total.tasks), sealed=sealed)
+    found, accepted = exceptions.split([*found, *told_now(benchmark)])
     rest = [blocker for blocker in found if blocker.code not in (NOT_APPROVED, NOT_PILOTED)]
     kinds = [_listed(code, list(same)) for code, same in groupby(rest, key=lambda blocker: blocker.code)]
+    passed = {code: {each.task_pk for each, _ in accepted if each.code == code and each.task_pk} for code in COUNTED}
     older = {blocker.task_pk: blocker for blocker in found if blocker.code == NOT_PILOTED}
     piloted = apart - older.keys()
     kinds += [
         _counted(
             NOT_APPROVED,
-            tasks.exclude(state__in=APPROVED),
-            total.tasks - sum(total.states[state] for state in APPROVED),
+            tasks.exclude(state__in=APPROVED).exclude(pk__in=passed[NOT_APPROVED]),
+            total.tasks - sum(total.states[state] for state in APPROVED) - len(passed[NOT_APPROVED]),
             not_approved,
         ),
         _counted(
@@ -75,7 +88,13 @@ def blocker_kinds(benchmark: Benchmark, *, sealed: bool = False) -> list[Blocker
             lambda task: older.get(task.pk) or not_piloted(task),
         ),
     ]
-    return sorted((kind for kind in kinds if kind.number), key=lambda kind: (kind.number, kind.code))
+    kinds = sorted((kind for kind in kinds if kind.number), key=lambda kind: (kind.number, kind.code))
+    return Readiness(kinds, accepted, exceptions.rows)
+
+
+def open_blockers(benchmark: Benchmark) -> list[Blocker]:
+    """All of those, smallest kinds first."""
+    return [blocker for kind in readiness_of(benchmark).kinds for blocker in kind[:]]
 
 
 def released_tasks(benchmark: Benchmark) -> QuerySet[Task]:
@@ -86,6 +105,15 @@ def released_tasks(benchmark: Benchmark) -> QuerySet[Task]:
         .select_related("persona__benchmark")
         .order_by("persona__position", "persona__user_id", "position", "task_id")
     )
+
+
+def _tasks_named(tasks: QuerySet[Task], exceptions: Exceptions) -> set[int]:
+    """By exceptions from what is counted only."""
+    personas, named = exceptions.reach(COUNTED)
+    if not personas and not named:
+        return set()
+    rows = tasks.order_by().values_list("pk", "persona__user_id", "task_id")
+    return {pk for pk, persona, task in rows if persona in personas or (persona, task) in named}
 
 
 def _tasks_apart(benchmark: Benchmark, tasks: QuerySet[Task], *, errors: int) -> set[int]:
@@ -120,6 +148,10 @@ def _tasks_piloted(benchmark: Benchmark) -> Iterable[Any]:
     piloted = list(real_sessions(benchmark).values_list("revision", flat=True).distinct())
     newest = Revision.objects.filter(pk__in=piloted, number=F("task__version"))
     return newest.order_by().values_list("task", flat=True) if piloted else ()
+
+
+COUNTED = (NOT_APPROVED, NOT_PILOTED)
+"""Of which there may be as many as tasks."""
 
 
 def _listed(code: str, blockers: list[Blocker]) -> BlockerKind:

@@ -90,8 +90,7 @@ def _class_of(task: str, was: _Frozen, now: _Frozen) -> str:
 
 
 def _by_persona(pins: Sequence[Pin]) -> dict[int, Pin]:
-    rows = dict(PersonaRevision.objects.filter(pk__in=[pin.persona for pin in pins]).values_list("pk", "persona"))
-    return {rows[pin.persona]: pin for pin in pins}
+    return {pin.row: pin for pin in pins}
 
 
 def _load(pin: Pin | None, splits: Collection[Split]) -> _Frozen:

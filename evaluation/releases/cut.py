@@ -8,21 +8,22 @@ from dataclasses import replace
 from datetime import UTC
 from itertools import chain
 
-from django.db.models import F
 from django.utils import timezone
 from pydantic import Field
 
 from evaluation.audits.blindness import require_judges_open
 from evaluation.models import HeldOutPack, Release, ReleasePersona, ReleaseTask
 from evaluation.models.releases import SignedArchive
-from evaluation.releases.candidate import ReleaseCandidate, load_candidate
+from evaluation.releases.candidate import load_candidate
 from evaluation.releases.evidence import without_pilots
-from evaluation.releases.held_out import Cutting, find_told
+from evaluation.releases.exceptions import EVIDENCE, Accepted, Exceptions, exception_json
+from evaluation.releases.held_out import Cutting
 from evaluation.releases.packing import contents_of, hash_of, store_files, store_sums
-from evaluation.releases.pins import Pin, held_out_manifests, parts_of
+from evaluation.releases.pins import Pin, held_out_manifests, newest_pins, parts_of
 from evaluation.releases.progress import Progress
-from evaluation.releases.readiness import Blocker, find_blockers
+from evaluation.releases.readiness import TOLD, Blocker, find_blockers
 from evaluation.releases.signing import Signer, signer_of, why_unsigned
+from evaluation.releases.told import told_in_pack, told_now
 from studio.domain.base import JsonDict
 from studio.domain.options import Options, OptionsError
 from studio.domain.pack import read_sums
@@ -30,11 +31,10 @@ from studio.domain.splits import HELD_BACK, PUBLISHED
 from studio.findings.refresh import refresh_findings, run_graders
 from studio.imports.export import episode_files
 from studio.imports.importer import find_reading_errors
-from studio.models import Benchmark, Event, Persona, PersonaRevision, Task, TaskState, User
+from studio.models import Benchmark, Event, Persona, Task, TaskState, User
 from studio.models.tasks import APPROVED
 from studio.models.transactions import atomic_with_retry
 
-EVIDENCE = "The evidence of a release"
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
 
 
@@ -42,10 +42,11 @@ class ReleaseOptions(Options):
     version: str = Field(max_length=40)
     """Such as 1.0. It never changes afterwards."""
     accept: str = Field(default="", title="Reason for the exceptions")
-    """Release despite the blockers that can be accepted. Recorded in the release under your name."""
+    """Release despite the blockers that can be accepted and that nobody accepted before. Recorded in this release under
+    your name."""
     told: int = Field(default=0, ge=0)
-    """How many files that tell of held-out tasks may be among the exceptions: they are found while the release is made,
-    so nobody accepts them before they were shown."""
+    """How many files that tell of held-out tasks may be among the exceptions: some are found only while the release is
+    made, so nobody accepts them before they were shown."""
     changes: str = Field(default="", max_length=20_000, title="What changed")
     """For readers of the changelog. Which tasks changed, and what that means for scores, is added."""
 
@@ -93,7 +94,8 @@ def cut_release(
     require_judges_open(by, benchmark, EVIDENCE)
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     require_new_version(benchmark, version)
-    list(Task.objects.select_for_update(no_key=True).filter(persona__benchmark=benchmark).order_by("pk"))
+    locked = Task.objects.select_for_update(no_key=True, of=("self",)).filter(persona__benchmark=benchmark)
+    list(locked.order_by("pk").values_list("pk"))
     personas = list(Persona.objects.filter(benchmark=benchmark).select_related("benchmark"))
     progress.begin("Running graders and checks")
     run_graders(personas, wait=True)
@@ -101,15 +103,18 @@ def cut_release(
     name = signature or (str(by) if by else "")
     candidate = load_candidate(benchmark)
     candidate = replace(candidate, evidence=without_pilots(candidate.evidence, options.leave_out, name))
-    pins = _pins(personas, candidate)
+    pins = newest_pins(benchmark)
     progress.begin("Reading back what will be packed", len(pins))
-    blockers = find_blockers(candidate, _reading_errors(pins, progress))
+    standing = Exceptions(benchmark)
+    found = find_blockers(candidate, _reading_errors(pins, progress)) + told_now(benchmark)
+    blockers, accepted = standing.split(found)
     if blockers and not (accept and all(blocker.acceptable for blocker in blockers)):
         raise ReleaseBlockedError(blockers)
 
-    exceptions = [_exception(blocker, accept, name) for blocker in blockers]
-    earlier = list(benchmark.releases.order_by("-pk"))
     today = timezone.now().astimezone(UTC).date().isoformat()
+    exceptions = [_standing(each) for each in accepted]
+    exceptions += [exception_json(blocker, accept, name, today) for blocker in blockers]
+    earlier = list(benchmark.releases.order_by("-pk"))
     cutting = Cutting(candidate, pins, version, today, options.changes, exceptions, earlier)
     signer = None if why_unsigned(benchmark) else signer_of(benchmark, by=by)
     held_out = None
@@ -119,12 +124,15 @@ def cut_release(
         _pack(held_out, pins, held_out_manifests(earlier), signer, Progress())
     release = Release(benchmark=benchmark, version=version, manifest=cutting.manifest(held_out), created_by=by)
     _pack(release, pins, [row.manifest for row in earlier], signer, progress)
-    told = find_told(pins, contents_of(read_sums(bytes(release.sums.content)))) if held_out else []
-    if told and not (accept and len(told) <= options.told):
+    in_pack = told_in_pack(pins, contents_of(read_sums(bytes(release.sums.content)))) if held_out else []
+    told, passed = standing.split(blocker for blocker in in_pack if blocker not in found)
+    telling = len(told) + sum(blocker.code == TOLD for blocker in blockers)
+    if telling > options.told or (told and not accept):
         raise ReleaseBlockedError([*blockers, *told])
     if (blockers or told) and not name:
         raise OptionsError("accept", "Say who accepts the exceptions; their name is recorded in the release.")
-    release.exceptions = exceptions + [_exception(blocker, accept, name) for blocker in told]
+    release.exceptions = exceptions + [_standing(each) for each in passed]
+    release.exceptions += [exception_json(blocker, accept, name, today) for blocker in told]
     release.save()
     if held_out:
         held_out.release = release
@@ -146,8 +154,11 @@ def cut_release(
     return release
 
 
-def _exception(blocker: Blocker, reason: str, by: str) -> JsonDict:
-    return {"problem": blocker.to_json(), "reason": reason, "by": by}
+def _standing(each: Accepted) -> JsonDict:
+    """That somebody accepted before."""
+    row = each.by
+    since = row.created_at.astimezone(UTC).date().isoformat()
+    return exception_json(each.blocker, row.reason, str(row.by), since, row)
 
 
 def _pack(
@@ -162,16 +173,6 @@ def _pack(
     pack.sha256, pack.size = hash_of(pack)
     if signer:
         signer.sign_archive(pack)
-
-
-def _pins(personas: Sequence[Persona], candidate: ReleaseCandidate) -> list[Pin]:
-    newest = dict(
-        PersonaRevision.objects.filter(persona__in=personas, number=F("persona__version")).values_list("persona", "pk")
-    )
-    tasks: dict[int, list[int]] = {persona.pk: [] for persona in personas}
-    for row in candidate.tasks:
-        tasks[row.persona.pk].append(candidate.revisions[row.pk].pk)
-    return [Pin(newest[pk], revisions) for pk, revisions in tasks.items()]
 
 
 def _reading_errors(pins: Sequence[Pin], progress: Progress) -> list[JsonDict]:

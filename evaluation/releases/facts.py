@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from evaluation.assistance.provenance import origins_in, tasks_with_proposed_texts
 from evaluation.pilots.plans import said_by_task
-from evaluation.probes.standing import TaskStanding, standings
+from evaluation.probes.standing import standings
 from evaluation.releases.candidate import ReleaseCandidate
 from evaluation.releases.pins import Pin, parts_of
 from studio.domain.base import JsonDict
@@ -21,7 +21,7 @@ from studio.domain.skills import SKILL_FILE, one_line_description
 from studio.domain.tool_catalog import tool_summaries
 from studio.domain.tool_names import APP_PREFIX, tool_domain
 from studio.drafts.load import load_tasks
-from studio.models import Blob, Category, ErrorWaiver, Finding, GraderScript, PersonaRevision, Review, Revision, User
+from studio.models import Blob, Category, ErrorWaiver, Finding, GraderScript, Review, Revision, User
 from studio.models.tasks import APPROVED
 
 
@@ -112,23 +112,28 @@ def _evidence(candidate: ReleaseCandidate) -> JsonDict:
 def _validation(candidate: ReleaseCandidate) -> JsonDict:
     """Which of its tasks that score are validated, and why the others are not."""
     released = {row.pk for row in candidate.tasks}
-    found = [each for each in standings(candidate.benchmark) if each.row.pk in released and not each.exempt]
+    validated, not_validated, models = list[JsonDict](), list[JsonDict](), set[str]()
+    for each in standings(candidate.benchmark):
+        name = {"persona": each.row.persona.user_id, "task": each.task.task_id}
+        if each.row.pk not in released or each.exempt:
+            continue
+        if each.validated:
+            validated.append(name)
+            models |= each.models
+        else:
+            not_validated.append({**name, "why": each.why})
     return {
         "wanted": candidate.benchmark.validated_releases,
-        "tasks": len(found),
-        "validated": [_name_of(each) for each in found if each.validated],
-        "models": sorted({model for each in found if each.validated for model in each.models}),
-        "not_validated": [{**_name_of(each), "why": each.why} for each in found if not each.validated],
+        "tasks": len(validated) + len(not_validated),
+        "validated": validated,
+        "models": sorted(models),
+        "not_validated": not_validated,
     }
-
-
-def _name_of(each: TaskStanding) -> JsonDict:
-    return {"persona": each.row.persona.user_id, "task": each.task.task_id}
 
 
 def _statistics(candidate: ReleaseCandidate, pins: Sequence[Pin], splits: Sequence[Split]) -> JsonDict:
     """Tables 2 to 5 of the paper."""
-    rows = dict(PersonaRevision.objects.filter(pk__in=[pin.persona for pin in pins]).values_list("pk", "persona"))
+    rows = {pin.persona: pin.row for pin in pins}
     scripts = GraderScript.objects.filter(persona__in=rows.values()).values_list("persona", "path", "keys")
     checks = {(persona, path): len(keys or ()) for persona, path, keys in scripts}
     personas, used = [], Counter[str]()

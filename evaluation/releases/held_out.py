@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,22 +13,12 @@ from evaluation.releases.comparison import compare
 from evaluation.releases.errata import errata_said, names_of
 from evaluation.releases.facts import Said, manifest_of
 from evaluation.releases.pins import Pin, parts_of, pins_of
-from evaluation.releases.readiness import Blocker
 from evaluation.results.selection import frozen_views
-from studio.domain.app_data import CLOCK, ClockError, path_of, read_times
 from studio.domain.base import JsonDict
 from studio.domain.credits import Credits, FileOrigin
-from studio.domain.episode import EpisodeSpec, Split
+from studio.domain.episode import Split
 from studio.domain.splits import HELD_BACK, PUBLISHED
-from studio.domain.task import TaskSpec
 from studio.imports.export import paths_of
-
-TOLD = "held-out-told"
-FEWEST_WORDS = 5
-SHORTEST_ID = 6
-SHORTEST_LINE = 12
-"""Of what is searched for: shorter texts and ids stand in many texts by chance."""
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -129,67 +118,3 @@ class Cutting:
         ]
         kept = {name: value for name, value in view.items() if name != "figure"}
         return {**kept, "pilots": pilots, **({"leaderboard": board} if board else {})}
-
-
-def find_told(pins: Sequence[Pin], files: Iterable[tuple[str, bytes]]) -> list[Blocker]:
-    """Files of the published pack that say what only held-out tasks say. ``files``: contents by path."""
-    tasks = [task for _, part in parts_of(pins, PUBLISHED) for task in _tasks(part)]
-    published = "".join(_words(line) for task in tasks for line in _lines(task))
-    wanted: dict[str, tuple[str, TaskSpec]] = {}
-    clocks: dict[str, tuple[str, list[TaskSpec]]] = {}
-    for _, part in parts_of(pins, HELD_BACK):
-        held = list(_tasks(part))
-        clocks[f"data/{part.persona.user_id}/{path_of(CLOCK)}"] = part.persona.user_id, held
-        for task in held:
-            said = [_words(line) for line in _lines(task) if _is_long(line)]
-            for text in (_words(task.task_id), *said) if len(task.task_id) >= SHORTEST_ID else said:
-                if text not in published:
-                    wanted.setdefault(text, (part.persona.user_id, task))
-    found: dict[tuple[str, str, str], Blocker] = {}
-    for path, content in files if clocks else ():
-        if path in clocks:
-            persona, held = clocks[path]
-            timed = _timed(content)
-            for task in held:
-                if task.task_id in timed:
-                    _add(found, path, persona, task)
-        told = _words(f"{path} {content.decode('utf-8', 'replace')}".replace("\\n", " "))
-        for text, (persona, task) in wanted.items():
-            if text in told:
-                _add(found, path, persona, task)
-    return list(found.values())
-
-
-def _timed(clock: bytes) -> Collection[str]:
-    """Tasks that it names: by their ids, however short."""
-    try:
-        return read_times(clock).tasks
-    except ClockError:
-        return ()
-
-
-def _add(found: dict[tuple[str, str, str], Blocker], path: str, persona: str, task: TaskSpec) -> None:
-    message = f"{path} of the published pack tells of “{task.title or task.task_id}”, which is held out."
-    found.setdefault((path, persona, task.task_id), Blocker(TOLD, message, persona, task.task_id))
-
-
-def _tasks(episode: EpisodeSpec) -> Iterator[TaskSpec]:
-    yield from episode.tasks
-    yield from episode.unplaced
-
-
-def _lines(task: TaskSpec) -> Iterator[str]:
-    texts = [task.title, task.description, task.initial_request, task.reference_workflow]
-    texts += [intent.content for intent in task.intents]
-    texts += [item.criterion for item in task.checklist]
-    for text in texts:
-        yield from text.splitlines()
-
-
-def _is_long(line: str) -> bool:
-    """Some scripts have no spaces between words: of other than ASCII, the length counts too."""
-    return len(_WORD.findall(line)) >= FEWEST_WORDS or (not line.isascii() and len(line) >= SHORTEST_LINE)
-
-
-def _words(text: str) -> str:
-    return f" {' '.join(_WORD.findall(text.casefold()))} "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass
 from heapq import merge
@@ -64,24 +65,30 @@ def store_files(
     pins: Sequence[Pin], manifest: JsonDict, earlier: Sequence[JsonDict], progress: Progress
 ) -> dict[str, str]:
     """The sha256 of every file of the pack but its sums, by path. ``earlier``: manifests of the packs of its kind
-    before, the newest first. Holds the files of one persona, and the texts of all, in memory."""
+    before, the newest first. In memory are the files of one persona, and one table."""
     hashes: dict[str, str] = {}
-    lines: dict[str, list[bytes]] = {}
     splits = splits_in(manifest)
     told: dict[str, JsonDict] = manifest.get("splits", {})
     shown: tuple[str, TaskSpec] | None = None
-    for _, episode in progress.each(parts_of(pins, splits)):
-        hashes |= _store(episode_files([episode]) | rule_script_files([episode]))
-        for (name, split), rows in flat_rows(episode, splits[0]).items():
-            canary = told[split]["canary"] if told else manifest["canary"]
-            lines.setdefault(flat_path(name, split, splits[0]), []).append(flat_lines(rows, canary))
-        shown = shown or _example(episode, splits[0])
-    tables = {path: content for path in sorted(lines) if (content := b"".join(lines[path]))}
-    described = {path: (hashlib.sha256(content).hexdigest(), len(content)) for path, content in tables.items()}
+    described: dict[str, tuple[str, int]] = {}
+    with ExitStack() as stack:
+        tables: dict[str, IO[bytes]] = {}
+        for _, episode in progress.each(parts_of(pins, splits)):
+            hashes |= _store(episode_files([episode]) | rule_script_files([episode]))
+            for (name, split), rows in flat_rows(episode, splits[0]).items():
+                path = flat_path(name, split, splits[0])
+                if path not in tables:
+                    tables[path] = stack.enter_context(tempfile.TemporaryFile())
+                tables[path].write(flat_lines(rows, told[split]["canary"] if told else manifest["canary"]))
+            shown = shown or _example(episode, splits[0])
+        for path, table in sorted(tables.items()):
+            table.seek(0)
+            if content := table.read():
+                hashes |= _store({path: content})
+                described[path] = hashes[path], len(content)
     return hashes | _store(
-        tables
-        | {
-            "README.md": readme_file(manifest, shown, list(tables)),
+        {
+            "README.md": readme_file(manifest, shown, list(described)),
             "DATA_CARD.md": data_card_file(manifest),
             "STATISTICS.md": statistics_file(manifest),
             "CHANGELOG.md": changelog_file(manifest, earlier),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from evaluation.models import HeldOutPack, Release
 from studio.domain.base import JsonDict
 from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.splits import part_of
 from studio.drafts.load import frozen_episode
-from studio.models import PersonaRevision, Revision
+from studio.models import Benchmark, PersonaRevision, Revision, TaskState
 
 
 class Pin(NamedTuple):
@@ -22,6 +22,8 @@ class Pin(NamedTuple):
     """Key of the PersonaRevision."""
     tasks: Sequence[int]
     """Keys of the Revisions."""
+    row: int
+    """Key of the Persona."""
 
     def load(self) -> EpisodeSpec:
         revision = PersonaRevision.objects.get(pk=self.persona)
@@ -42,7 +44,19 @@ def pins_of(release: Release) -> list[Pin]:
     tasks: dict[int, list[int]] = {persona: [] for _, persona in frozen}
     for revision, persona in release.tasks.order_by("pk").values_list("revision", "revision__task__persona"):
         tasks[persona].append(revision)
-    return [Pin(revision, tasks[persona]) for revision, persona in frozen]
+    return [Pin(revision, tasks[persona], persona) for revision, persona in frozen]
+
+
+def newest_pins(benchmark: Benchmark) -> list[Pin]:
+    """What a release would freeze now: every persona, and its tasks that are not retired."""
+    personas = PersonaRevision.objects.filter(persona__benchmark=benchmark, number=F("persona__version"))
+    found = dict(personas.order_by("persona__position", "persona__user_id").values_list("persona", "pk"))
+    tasks: dict[int, list[int]] = {persona: [] for persona in found}
+    newest = Revision.objects.filter(task__persona__benchmark=benchmark, number=F("task__version"))
+    released = newest.exclude(task__state=TaskState.RETIRED).order_by("task__position", "task__task_id")
+    for persona, revision in released.values_list("task__persona", "pk"):
+        tasks[persona].append(revision)
+    return [Pin(found[persona], revisions, persona) for persona, revisions in tasks.items()]
 
 
 def held_out_manifests(releases: Sequence[Release]) -> list[JsonDict]:

@@ -25,6 +25,7 @@ APPROVED_ELSEWHERE = "task-approved-elsewhere"
 NOT_APPROVED, NOT_PILOTED = "task-not-approved", "task-not-piloted"
 NOT_VALIDATED = "task-not-validated"
 UNREADABLE = "pack-unreadable"
+TOLD = "held-out-told"
 OUTDATED = "task-approval-outdated"
 LICENCE_UNKNOWN, NO_CONTRIBUTORS = "licence-unknown", "contributors-unknown"
 FILE_UNKNOWN, FILE_GONE = "file-licence-unknown", "file-from-elsewhere-gone"
@@ -49,6 +50,8 @@ class Blocker(NamedTuple):
     task_pk: int | None = None
     acceptable: bool = True
     """Whether a person may accept it as an exception."""
+    place: str = ""
+    """Tells it from others of its code in the same task or benchmark: a path, a finding, a judge."""
 
     def to_json(self) -> JsonDict:
         return {"code": self.code, "message": self.message, "persona": self.persona, "task": self.task}
@@ -127,7 +130,8 @@ def _errors(candidate: ReleaseCandidate) -> Iterable[Blocker]:
         field = FIELD_NAMES.get(finding.field, finding.field.replace("_", " "))
         location = (f"{field} {finding.item}" if finding.item else field).capitalize()
         message = f"{location}: {finding.message}" if location else finding.message
-        yield _blocker_of(tasks[finding.task_id], f"check-{finding.rule}", message)
+        task = tasks[finding.task_id]
+        yield _blocker_of(task, f"check-{finding.rule}", message)._replace(place=finding.fingerprint)
 
 
 def _uncredited(benchmark: Benchmark) -> Iterable[Blocker]:
@@ -140,9 +144,11 @@ def _uncredited(benchmark: Benchmark) -> Iterable[Blocker]:
     for origin in credits.file_origins:
         if not origin.is_known:
             lacking = " and ".join(name for name in ("source", "licence") if not getattr(origin, name))
-            yield Blocker(FILE_UNKNOWN, f"The {lacking} of {origin.path}, which comes from elsewhere, is unknown.")
+            message = f"The {lacking} of {origin.path}, which comes from elsewhere, is unknown."
+            yield Blocker(FILE_UNKNOWN, message, place=origin.path)
         if not any(map(origin.covers, paths)):
-            yield Blocker(FILE_GONE, f"{origin.path} is said to come from elsewhere, and there is no such file.")
+            message = f"{origin.path} is said to come from elsewhere, and there is no such file."
+            yield Blocker(FILE_GONE, message, place=origin.path)
 
 
 def _unsigned(benchmark: Benchmark) -> Iterable[Blocker]:
@@ -278,6 +284,7 @@ def not_compared(row: UncomparedJudge) -> Blocker:
         "judge-not-compared",
         f"{row.judge} with {row.prompt} scores {pilots}, but has not been compared with people: it has judged {done} "
         f"of the sessions that they audited, and {row.needed} are needed. Let it judge an audited pilot again.",
+        place=f"{row.judge} with {row.prompt}",
     )
 
 
@@ -291,6 +298,7 @@ def is_worse(row: WorseJudge) -> Blocker:
         "judge-worse",
         f"{row.judge} with {row.prompt} scores {_pilots(row.pilots)}, and is worse than {row.in_use}: on the same "
         f"decisions of people, {' and '.join(how)}. Let the other judge score, or say why this one may.",
+        place=f"{row.judge} with {row.prompt}",
     )
 
 

@@ -17,9 +17,8 @@ from evaluation.leases import renewing, wake_workers
 from evaluation.models import ReleaseRequest
 from evaluation.models.leased import LeasedRows, LeaseLostError, free
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release, require_new_version
-from evaluation.releases.held_out import TOLD
 from evaluation.releases.progress import Progress
-from evaluation.releases.readiness import UNREADABLE
+from evaluation.releases.readiness import TOLD, UNREADABLE
 from studio.access import require
 from studio.domain.base import JsonDict
 from studio.domain.options import OptionsError

@@ -6,7 +6,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 
 from evaluation.audits.blindness import is_evidence_closed
-from evaluation.releases.blocker_kinds import blocker_kinds
+from evaluation.releases.blocker_kinds import readiness_of
 from studio.access import benchmarks_allowing
 from studio.models import Benchmark, Task, TaskState, User
 from studio.reports.progress import by_latest_activity
@@ -25,7 +25,7 @@ def blocked_releases(user: User, most: int) -> list[TodoGroup]:
     items = []
     for benchmark in _releasable(user)[:MOST]:
         sealed = is_evidence_closed(user, benchmark)
-        if number := sum(kind.number for kind in blocker_kinds(benchmark, sealed=sealed)):
+        if number := sum(kind.number for kind in readiness_of(benchmark, sealed=sealed).kinds):
             address = reverse("evaluation:release_new", args=[benchmark.slug])
             note = f"{number} blocker{'' if number == 1 else 's'}"
             items.append(TodoItem("What blocks the next release", address, str(benchmark), "", note))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -22,17 +23,16 @@ from evaluation.audits.blindness import (
     record_look,
     require_judges_open,
 )
-from evaluation.forms.releases import ErratumForm, LimitsForm, ReleaseForm
-from evaluation.models import ReleaseRequest
-from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds, released_tasks
+from evaluation.forms.releases import ErratumForm, ExceptionForm, LimitsForm, ReleaseForm
+from evaluation.models import ReleaseException, ReleaseRequest
+from evaluation.releases.blocker_kinds import BlockerKind, open_blockers, readiness_of, released_tasks
 from evaluation.releases.candidate import load_candidate
 from evaluation.releases.comparison import changes_since
-from evaluation.releases.cut import EVIDENCE
 from evaluation.releases.download import archive_response, find_held_out, site_response, statement_response
 from evaluation.releases.draft import draft_changes
 from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.errata import publish_erratum
-from evaluation.releases.held_out import TOLD
+from evaluation.releases.exceptions import EVIDENCE, Accepted, Exceptions, accept_blockers, withdraw_exception
 from evaluation.releases.limits import limits_of, set_limits
 from evaluation.releases.pins import earlier_releases
 from evaluation.releases.readiness import (
@@ -43,6 +43,7 @@ from evaluation.releases.readiness import (
     LICENCE_UNKNOWN,
     NO_CONTRIBUTORS,
     NOT_VALIDATED,
+    TOLD,
     UNREADABLE,
     UNSIGNED,
     Blocker,
@@ -100,10 +101,18 @@ class BlockerRow:
     blocker: Blocker
     link: str
     link_text: str
+    accepted: bool = False
 
     @property
     def label(self) -> str:
-        return _label(self.blocker.code)
+        return label_of(self.blocker.code)
+
+    @property
+    def query(self) -> str:
+        """Of the page on which it is accepted."""
+        blocker = self.blocker
+        scope = {"persona": blocker.persona, "task": blocker.task, "place": blocker.place}
+        return urlencode({"rule": blocker.code, "one": 1, **scope})
 
 
 @dataclass(frozen=True)
@@ -113,12 +122,23 @@ class TaskRow:
 
 
 @dataclass(frozen=True)
+class ExceptionRow:
+    row: ReleaseException
+    label: str
+    covers: str
+    """In words."""
+    blockers: list[Blocker]
+    """That would block a release without it; none: it no longer applies."""
+
+
+@dataclass(frozen=True)
 class BlockerGroup:
     code: str
     label: str
     number: int
     rows: list[BlockerRow]
     page: Page[Any]
+    acceptable: bool
 
     @property
     def more(self) -> bool:
@@ -139,10 +159,11 @@ def releases(request: SignedInRequest) -> HttpResponse:
 def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug)
     sealed = is_evidence_closed(request.user, benchmark)
-    kinds = blocker_kinds(benchmark, sealed=sealed)
+    kinds, accepted, rows_of_exceptions = readiness_of(benchmark, sealed=sealed)
     newest = newest_request(benchmark, request.user)
     refused: JsonDict = (newest and newest.refused) or {}
-    found: list[JsonDict] = refused.get("found", [])
+    known = {each.message for kind in kinds if kind.code == TOLD for each in kind[:]}
+    found: list[JsonDict] = [each for each in refused.get("found", []) if each["message"] not in known]
     shown = ", ".join(f"{kind.number} {kind.code}" for kind in kinds)
     drafted = ""
     if request.method == "POST":
@@ -173,8 +194,8 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     by_task = request.GET.get("by") == "task" and not kind
     rows = Paginator(released_tasks(benchmark), PER_PAGE)
     tasks: Page[Any] | None = rows.get_page(request.GET.get("page")) if by_task else None
-    told = sum(each["acceptable"] for each in found)
-    exceptions = blockers + told
+    found_in_cut = sum(each["acceptable"] for each in found)
+    exceptions = blockers + found_in_cut
     form.fields["accept"].required = bool(exceptions)  # for the form; cut_release enforces it
     return render(
         request,
@@ -189,8 +210,9 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
             "found": found,
             "exceptions": exceptions,
             "shown": shown,
-            "told": told,
+            "told": found_in_cut + len(known),
             "groups": _groups(benchmark, kinds, kind, request.GET.get("page")),
+            "accepted": [] if sealed else _accepted(accepted, rows_of_exceptions),
             "kind": kind,
             "tasks": tasks,
             "by_task": _by_task(benchmark, tasks, sealed=sealed) if tasks else None,
@@ -233,6 +255,49 @@ def release_accept(request: SignedInRequest, slug: str) -> HttpResponse:
         messages.success(request, f"Accepted under your name: {count_of(number, 'task')}.")
     except OptionsError as error:
         messages.error(request, str(error))
+    return redirect("evaluation:release_new", slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def release_except(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Accept one blocker, those of a persona, or all of a kind as they are now."""
+    benchmark = find_benchmark(request.user, slug)
+    require(request.user, benchmark, "release")
+    require_judges_open(request.user, benchmark, EVIDENCE)
+    asked = request.POST if request.method == "POST" else request.GET
+    blockers = [each for each in open_blockers(benchmark) if each.code == asked.get("rule")]
+    scope = (asked.get("persona", ""), asked.get("task", ""), asked.get("place", ""))
+    meant = next((each for each in blockers if (each.persona, each.task, each.place) == scope), None)
+    scopes = {"all": f"All {len(blockers)} as they are now" if len(blockers) > 1 else "This alone"}
+    if meant and len(blockers) > 1:
+        scopes = {"one": "This alone", **scopes}
+    if meant and meant.task:
+        scopes["persona"] = f"All tasks of {meant.persona}, also later ones"
+    form = ExceptionForm(request.POST or None, scopes=scopes, initial=request.GET.dict())
+    if request.method == "POST" and form.is_valid():
+        try:
+            accept_blockers(benchmark, blockers, form.options(), by=request.user)
+            return redirect("evaluation:release_new", slug)
+        except OptionsError as error:
+            form.reject(error)
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "label": label_of(asked.get("rule", "")),
+        "shown": [meant] if meant else blockers[:PER_PAGE],
+        "more": 0 if meant else max(0, len(blockers) - PER_PAGE),
+    }
+    return render(request, "evaluation/releases/except.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+@require_POST
+def release_exception_withdraw(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    benchmark = find_benchmark(request.user, slug)
+    require(request.user, benchmark, "release")
+    withdraw_exception(get_object_or_404(ReleaseException, benchmark=benchmark, pk=pk), by=request.user)
+    messages.success(request, "Withdrawn.")
     return redirect("evaluation:release_new", slug)
 
 
@@ -354,7 +419,9 @@ def _groups(benchmark: Benchmark, kinds: Sequence[BlockerKind], kind: str, numbe
         if kind in ("", each.code):
             page = page_of(each, PER_PAGE if kind else ROWS_PER_KIND, number if kind else 1)
             rows = [_row(benchmark, blocker) for blocker in page]
-            groups.append(BlockerGroup(each.code, _label(each.code), page.paginator.count, rows, page))
+            groups.append(
+                BlockerGroup(each.code, label_of(each.code), page.paginator.count, rows, page, each.acceptable)
+            )
     return groups
 
 
@@ -364,17 +431,37 @@ def _by_task(benchmark: Benchmark, page: Page[Any], *, sealed: bool) -> list[Tas
     found = find_blockers(candidate, may_be_empty=True, sealed=sealed)
     rows = [TaskRow(task, []) for task in page]
     by_key = {row.task.pk: row.blockers for row in rows}
-    for blocker in found:
+    standing, accepted = Exceptions(benchmark).split(found)
+    for blocker in (*standing, *(each.blocker for each in accepted)):
         if blocker.task_pk is not None and blocker.task_pk in by_key:
-            by_key[blocker.task_pk].append(_row(benchmark, blocker))
+            row = replace(_row(benchmark, blocker), accepted=blocker not in standing)
+            by_key[blocker.task_pk].append(row)
     return rows
 
 
-def _label(code: str) -> str:
+def _accepted(accepted: Sequence[Accepted], exceptions: Sequence[ReleaseException]) -> list[ExceptionRow]:
+    by_row: dict[int, list[Blocker]] = {row.pk: [] for row in exceptions}
+    for blocker, row in accepted:
+        by_row[row.pk].append(blocker)
+    return [ExceptionRow(row, label_of(row.rule), _scope(row), by_row[row.pk]) for row in exceptions]
+
+
+def _scope(row: ReleaseException) -> str:
+    if row.persona:
+        return f"all tasks of {row.persona}, also later ones"
+    persona, task, place = row.covers[0]
+    if len(row.covers) > 1:
+        return f"{count_of(len(row.covers), 'task' if task else 'case')}, as they were then"
+    return f"{persona} · {task} alone" if task else place or "the benchmark"
+
+
+def label_of(code: str) -> str:
     return KIND_LABELS.get(code) or "found by the check “" + code.removeprefix("check-").replace("-", " ") + "”"
 
 
 def _row(benchmark: Benchmark, blocker: Blocker) -> BlockerRow:
+    if blocker.code == TOLD:
+        return BlockerRow(blocker, _page_of(benchmark, blocker.place), "Go to where it stands")
     if blocker.code == NOT_VALIDATED:
         address = reverse("evaluation:task_validation", args=[benchmark.slug, blocker.persona, blocker.task_pk])
         return BlockerRow(blocker, address, "See its probes")
@@ -394,3 +481,20 @@ def _row(benchmark: Benchmark, blocker: Blocker) -> BlockerRow:
             blocker, reverse("studio:task", args=[benchmark.slug, blocker.persona, blocker.task_pk]), "Go to task"
         )
     return BlockerRow(blocker, benchmark.get_absolute_url(), "Go to benchmark")
+
+
+def _page_of(benchmark: Benchmark, path: str) -> str:
+    """Where a file of a pack is edited."""
+    _, _, inner = path.partition("data/")
+    user_id, _, inside = inner.partition("/")
+    folder, _, rest = inside.partition("/")
+    name = rest.partition("/")[0]
+    if not user_id:
+        return f"{reverse('studio:benchmark_edit', args=[benchmark.slug])}#credits"
+    if folder in ("tasks", "references"):
+        task = Task.objects.filter(persona__benchmark=benchmark, persona__user_id=user_id, task_id=name).first()
+        if task:
+            return task.get_absolute_url()
+    pages = {"apps": "studio:apps", "skills": "studio:skill", "profile.yaml": "studio:profile"}
+    arguments = [benchmark.slug, user_id, *([name] if folder == "skills" else [])]
+    return reverse(pages.get(folder, "studio:persona"), args=arguments)

@@ -59,6 +59,8 @@ ACTIONS = {
     "released": "created a release",
     "signing_key_made": "made a signing key",
     "limits_changed": "changed the limits of releases",
+    "exception_made": "accepted what blocks a release",
+    "exception_withdrawn": "withdrew an exception",
     "erratum_published": "published an erratum",
     "audit_opened": "opened an audit",
     "audit_closed": "closed an audit",

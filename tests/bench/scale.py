@@ -91,7 +91,7 @@ def part(name: str, key: str) -> Callable[[], float]:
             requests = ["--requests", str(_arguments.requests)]
             command = [sys.executable, "-m", "tests.bench.scale", "--part", name, *requests]
             _parts[name] = json.loads(
-                subprocess.run(command, env=_environment(), check=True, stdout=subprocess.PIPE).stdout
+                subprocess.run(command, env=environment(), check=True, stdout=subprocess.PIPE).stdout
             )
         return float(_parts[name][key])
 
@@ -288,7 +288,7 @@ def _read_all() -> None:
         _rows(f"SELECT * FROM studio_{table}")
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     from django.db import connection
 
     parts = os.environ["DATABASE_URL"].partition("?")

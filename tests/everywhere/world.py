@@ -23,6 +23,7 @@ from evaluation.models import (
     Proposal,
     Rehearsal,
     Release,
+    ReleaseException,
     ReleaseRequest,
     ResultsView,
     Session,
@@ -78,6 +79,7 @@ class World:
     session: Session
     release: Release
     release_request: ReleaseRequest
+    release_exception: ReleaseException
     rehearsal: Rehearsal
     proposal: Proposal
     endpoint: ModelEndpoint
@@ -139,6 +141,8 @@ class World:
             ("evaluation:rehearsal", self.rehearsal),
             ("evaluation:rehearse", self.task),
             ("evaluation:release_request", self.release_request),
+            ("evaluation:release_exception", self.release_exception),
+            ("evaluation:api-release-exception", self.release_exception),
             ("evaluation:release", self.release),
             ("evaluation:api-release", self.release),
             ("evaluation:pilot", self.pilot),
@@ -221,6 +225,9 @@ def build_world() -> World:
         release=release,
         release_request=ReleaseRequest.objects.create(
             benchmark=benchmark, options={"version": "1.0"}, state=ReleaseRequest.State.FINISHED, made=release
+        ),
+        release_exception=ReleaseException.objects.create(
+            benchmark=benchmark, rule="task-not-approved", persona=persona.user_id, reason="To look at it.", by=owner
         ),
         rehearsal=start_rehearsal(task, by=owner, seat="agent", judge=judge),
         proposal=Proposal.objects.create(

@@ -14,8 +14,8 @@ NOT_VALIDATED = (
     "Not validated: no feasibility check of its tasks (with the intents told, with earlier sessions, with the request "
     "alone) stands in this release."
 )
-
-
+SCOPES = {"task": "this task alone", "persona": "all tasks of this persona", "benchmark": "the benchmark"}
+"""Of an exception, in words."""
 ALL_SPLITS = "These scores, and the figures of audits, are over the tasks of all splits together."
 
 
@@ -145,7 +145,7 @@ def _percent(scores: JsonDict, name: str) -> str:
 
 def _exceptions(manifest: JsonDict) -> str:
     accepted = [
-        f"{inline(row['problem']['message'])} Accepted by {inline(row['by'])}: “{inline(row['reason'])}”"
+        f"{inline(row['problem']['message'])} Accepted by {inline(row['by'])}{_scope(row)}: “{inline(row['reason'])}”"
         for row in manifest["exceptions"]
     ]
     dismissed = [
@@ -154,6 +154,12 @@ def _exceptions(manifest: JsonDict) -> str:
         for row in manifest["set_aside"]
     ]
     return bullets((*accepted, *dismissed)) or "None."
+
+
+def _scope(exception: JsonDict) -> str:
+    """Packs of before exceptions had a scope say nothing of it."""
+    scope = SCOPES.get(exception.get("scope", ""))
+    return f" on {inline(exception['since'])} for {scope}" if scope else ""
 
 
 def _origins(manifest: JsonDict) -> str:

@@ -13,7 +13,7 @@ from evaluation.assistance.decisions import ProposalOutdatedError, accept_propos
 from evaluation.assistance.provenance import load_origins, scripted_texts
 from evaluation.assistance.task_material import PASTED
 from evaluation.models import ProposalDecision
-from evaluation.releases.blocker_kinds import blocker_kinds
+from evaluation.releases.blocker_kinds import readiness_of
 from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.releases.readiness import release_blockers
 from studio.domain.task import ChecklistItem, TaskSpec
@@ -257,7 +257,7 @@ def test_a_scripted_models_text_is_found_in_a_copy_that_no_pilot_ran(scripted_au
     copy_tasks([authoring.task], target := elsewhere(), by=authoring.author)
 
     for benchmark, number in ((authoring.benchmark, 2), (target.benchmark, 1)):
-        found = {kind.code: kind.number for kind in blocker_kinds(benchmark)}
+        found = {kind.code: kind.number for kind in readiness_of(benchmark).kinds}
         assert found["scripted-words"] == number
 
 

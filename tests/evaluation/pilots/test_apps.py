@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.models import Pilot, Session, Snapshot, ToolCall, Verdict
 from evaluation.pilots.control import control_pilot
-from evaluation.releases.blocker_kinds import blocker_kinds
+from evaluation.releases.blocker_kinds import readiness_of
 from evaluation.releases.readiness import release_blockers
 from evaluation.transcripts.session import load_transcript
 from studio.domain.persona import PersonaSpec
@@ -185,4 +185,4 @@ def test_task_whose_tool_is_missing_is_not_evidence(stub: StubModel):
         "needs the tool fax__send, and no agent gets it here: pilots of this task are no evidence."
     )
     assert ("task-not-piloted", "b") not in found
-    assert "tool-missing" in {kind.code for kind in blocker_kinds(benchmark)}
+    assert "tool-missing" in {kind.code for kind in readiness_of(benchmark).kinds}

@@ -9,7 +9,7 @@ from evaluation.probes.rules import probe_rules, sweep_rules
 from evaluation.probes.solutions import write_solution
 from evaluation.probes.standing import TaskStanding, standings
 from evaluation.protocol.given import GivenTurn
-from evaluation.releases.blocker_kinds import blocker_kinds
+from evaluation.releases.blocker_kinds import readiness_of
 from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.releases.documents.data_card import data_card_file
 from evaluation.releases.readiness import Blocker, release_blockers
@@ -46,7 +46,7 @@ def states(benchmark: Benchmark, name: str) -> dict[str, str]:
 
 def validation_blockers(benchmark: Benchmark) -> list[Blocker]:
     found = [each for each in release_blockers(benchmark) if each.code == "task-not-validated"]
-    counted = [each for kind in blocker_kinds(benchmark) if kind.code == "task-not-validated" for each in kind[:]]
+    counted = [each for kind in readiness_of(benchmark).kinds if kind.code == "task-not-validated" for each in kind[:]]
     assert counted == found
     return found
 

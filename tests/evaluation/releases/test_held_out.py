@@ -14,6 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluation.models import HeldOutPack, Release, ReleaseRequest, ResultsView, Session
+from evaluation.releases.blocker_kinds import Readiness, readiness_of
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.errata import ErratumOptions, publish_erratum
 from evaluation.releases.packing import open_archive, rebuild
@@ -278,7 +279,8 @@ def test_text_that_tells_of_a_held_out_task_blocks_the_release_until_it_is_accep
     spill(benchmark)
     with pytest.raises(ReleaseBlockedError) as blocked:
         cut_release(benchmark, ReleaseOptions(version="1.0", accept=""), by=None, signature="Ada")
-    assert not any(blocker.code == "held-out-told" for blocker in blocked.value.blockers)  # the others come first
+    [told] = [blocker for blocker in blocked.value.blockers if blocker.code == "held-out-told"]
+    assert told.place == "data/Harbour/tasks/b/spill.md"
     with pytest.raises(ReleaseBlockedError) as blocked:  # a reason for these accepts none that was not shown
         cut_release(benchmark, ReleaseOptions(version="1.0", accept="A test."), by=None, signature="Ada")
     assert [blocker.code for blocker in blocked.value.blockers].count("held-out-told") == 1
@@ -292,6 +294,46 @@ def test_event_of_a_release_tells_auditors_of_no_exceptions(benchmark: Benchmark
     release = cut(benchmark)
     event = Event.objects.get(benchmark=benchmark, verb="released")
     assert release.exceptions and event.summary == f"Released version 1.0 with {release.tasks.count()} tasks: A test."
+
+
+@pytest.mark.slow
+def test_readiness_tells_it_before_the_cut_with_the_way_to_where_it_stands(
+    benchmark: Benchmark, owner: User, client: Client
+):
+    assert "held-out-told" not in {kind.code for kind in readiness_of(benchmark).kinds}
+    spill(benchmark)
+    client.force_login(owner)
+    page = reverse("evaluation:release_new", args=[benchmark.slug])
+    shown = client.get(page, {"kind": "held-out-told"}).content.decode()
+    assert "data/Harbour/tasks/b/spill.md of the published pack tells of" in shown
+    assert f'href="{Task.objects.get(task_id="b").get_absolute_url()}">Go to where it stands' in shown
+
+    row = Task.objects.get(task_id="b")
+    save_task(row.pk, load_task(row).model_copy(update={"assets": ()}), by=None)
+    assert "held-out-told" not in {kind.code for kind in readiness_of(benchmark).kinds}
+
+
+@pytest.mark.slow
+def test_settings_that_tell_of_a_held_out_task_are_known_before_the_cut(benchmark: Benchmark, owner: User):
+    secret = load_task(Task.objects.get(task_id=f"{MARK}_alone")).initial_request
+    benchmark.description = f"As in this one: {secret}"
+    benchmark.save()
+    [kind] = [kind for kind in readiness_of(benchmark).kinds if kind.code == "held-out-told"]
+    assert kind[:][0].place == "documents"
+
+
+@pytest.mark.slow
+def test_what_was_found_in_a_persona_is_not_looked_for_again_until_it_changes(
+    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+):
+    spill(benchmark)
+    readiness_of(benchmark)
+    monkeypatch.setattr("evaluation.releases.told.episode_files", None)
+    assert "held-out-told" in {kind.code for kind in readiness_of(benchmark).kinds}
+    row = Task.objects.get(task_id="b")
+    save_task(row.pk, load_task(row).model_copy(update={"title": "Another letter"}), by=None)
+    with pytest.raises(TypeError):
+        readiness_of(benchmark)
 
 
 @pytest.mark.slow
@@ -323,7 +365,8 @@ def test_page_shows_what_tells_of_held_out_tasks_and_takes_a_reason(
     benchmark: Benchmark, owner: User, client: Client, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("evaluation.releases.cut.find_blockers", lambda *_: [])
-    monkeypatch.setattr("evaluation.views.releases.blocker_kinds", lambda *_, **__: [])
+    monkeypatch.setattr("evaluation.views.releases.readiness_of", lambda *_, **__: Readiness([], [], []))
+    monkeypatch.setattr("evaluation.releases.cut.told_now", lambda _: [])
     spill(benchmark)
     with pytest.raises(OptionsError, match="Say who accepts"):
         cut_release(benchmark, ReleaseOptions(version="1.0", accept="A test.", told=1), by=None)

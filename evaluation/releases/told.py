@@ -1,0 +1,161 @@
+"""Whether the published pack says what only held-out tasks say."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from django.core.cache import caches
+
+from evaluation.releases.pins import Pin, newest_pins, parts_of
+from evaluation.releases.readiness import TOLD, Blocker
+from studio.domain.app_data import CLOCK, ClockError, path_of, read_times
+from studio.domain.episode import EpisodeSpec, Split
+from studio.domain.splits import HELD_BACK, PUBLISHED, part_of
+from studio.domain.task import TaskSpec
+from studio.imports.export import episode_files
+from studio.models import Benchmark, Task, TaskState
+
+FEWEST_WORDS = 5
+SHORTEST_ID = 6
+SHORTEST_LINE = 12
+"""Of what is searched for: shorter texts and ids stand in many texts by chance."""
+_WORD = re.compile(r"\w+")
+DOCUMENTS = "documents"
+"""In place of the path of a file that is of no persona: they are made from what the benchmark's settings say."""
+
+
+class _HeldTask(NamedTuple):
+    persona: str
+    task: str
+    title: str
+
+
+class HeldOutTexts:
+    """What held-out tasks say, line by line, to be found in files. A text is words with spaces between."""
+
+    def __init__(self, parts: Iterable[EpisodeSpec]) -> None:
+        """``parts``: held-out; one is in memory at a time."""
+        self._owners: dict[str, _HeldTask] = {}
+        self._clocks: dict[str, dict[str, str]] = {}
+        """Texts that stand for a time of a task, by path of a clock and the task's id, however short it is."""
+        for part in parts:
+            persona = part.persona.user_id
+            clock = f"data/{persona}/{path_of(CLOCK)}"
+            for task in (*part.tasks, *part.unplaced):
+                held = _HeldTask(persona, task.task_id, task.title or task.task_id)
+                self._clocks.setdefault(clock, {})[task.task_id] = f"{clock} {task.task_id}"
+                self._owners[f"{clock} {task.task_id}"] = held
+                texts = [" ".join(_words(line)) for line in _lines(task) if _is_long(line)]
+                if len(task.task_id) >= SHORTEST_ID:
+                    texts.append(" ".join(_words(task.task_id)))
+                for text in filter(None, texts):
+                    self._owners.setdefault(text, held)
+        self._starts: dict[str, dict[tuple[str, ...], list[tuple[str, ...]]]] = {}
+        """Texts by their first word and their first words, at most as many as a sentence has at least."""
+        for text in self._owners:
+            words = tuple(text.split(" "))
+            self._starts.setdefault(words[0], {}).setdefault(words[:FEWEST_WORDS], []).append(words)
+
+    @property
+    def key(self) -> str:
+        """Hash of them."""
+        return hashlib.sha256("\n".join(sorted(self._owners)).encode("utf-8", "replace")).hexdigest()
+
+    def said_by(self, part: EpisodeSpec) -> set[str]:
+        """Those that its tasks say too, so that they are not of held-out tasks alone."""
+        lines = (line for task in (*part.tasks, *part.unplaced) for line in _lines(task))
+        return {text for line in lines for text in self._in(_words(line))}
+
+    def in_file(self, path: str, content: bytes) -> set[str]:
+        found = self._in(_words(f"{path} {content.decode('utf-8', 'replace')}".replace("\\n", " ")))
+        if timed := self._clocks.get(path):
+            with suppress(ClockError):
+                found |= {timed[task] for task in timed.keys() & read_times(content).tasks.keys()}
+        return found
+
+    def blockers(self, told: Iterable[tuple[str, Iterable[str]]]) -> list[Blocker]:
+        """``told``: texts by path."""
+        found: dict[tuple[str, _HeldTask], Blocker] = {}
+        for path, texts in told:
+            place = path if path.startswith("data/") else DOCUMENTS
+            which = f"{path} of the published pack tells"
+            if place == DOCUMENTS:
+                which = "README, data card and other documents of the published pack tell"
+            for held in sorted({self._owners[text] for text in texts}):
+                message = f"{which} of “{held.title}”, which is held out."
+                found[place, held] = Blocker(TOLD, message, held.persona, held.task, place=place)
+        return list(found.values())
+
+    def _in(self, words: Sequence[str]) -> set[str]:
+        found = set()
+        for at, word in enumerate(words):
+            if starts := self._starts.get(word):
+                for length in range(1, FEWEST_WORDS + 1):
+                    for text in starts.get(tuple(words[at : at + length]), ()):
+                        if tuple(words[at : at + len(text)]) == text:
+                            found.add(" ".join(text))
+        return found
+
+
+def told_in_pack(pins: Sequence[Pin], files: Iterable[tuple[str, bytes]]) -> list[Blocker]:
+    """By the whole pack. ``files``: contents by path."""
+    texts = HeldOutTexts(part for _, part in parts_of(pins, HELD_BACK))
+    said = {text for _, part in parts_of(pins, PUBLISHED) for text in texts.said_by(part)}
+    return texts.blockers((path, texts.in_file(path, content) - said) for path, content in files)
+
+
+def told_now(benchmark: Benchmark) -> list[Blocker]:
+    """By what a release would publish now: the files of personas, and what the settings say. What was found in a
+    persona is kept until it or a held-out text changes."""
+    tasks = Task.objects.filter(persona__benchmark=benchmark).exclude(state=TaskState.RETIRED)
+    if not tasks.filter(split=Split.HELD_OUT).exists():
+        return []
+    pins, cache = newest_pins(benchmark), caches["results"]
+    with_held = set(tasks.filter(split=Split.HELD_OUT).values_list("persona", flat=True).distinct())
+    loaded = {pin.persona: pin.load() for pin in pins if pin.row in with_held}
+    texts = HeldOutTexts(part for episode in loaded.values() if (part := part_of(episode, HELD_BACK)))
+    keys = {pin.persona: f"told:{_hash_of(texts.key, pin)}" for pin in pins}
+    known = cache.get_many(keys.values())
+    made = {}
+    for pin in pins:
+        if keys[pin.persona] not in known:
+            part = part_of(loaded.get(pin.persona) or pin.load(), PUBLISHED)
+            made[keys[pin.persona]] = _told_by(texts, part) if part else ([], {})
+    cache.set_many(made)
+    known |= made
+    said = {text for own, _ in known.values() for text in own}
+    said_of_it = benchmark.credits.model_dump_json(exclude={"file_origins"})  # those of held-out files are left out
+    settings = f"{benchmark.name}\n{benchmark.description}\n{said_of_it}".encode()
+    files = [(DOCUMENTS, texts.in_file(DOCUMENTS, settings))]
+    files += [found for key in keys.values() for found in known[key][1].items()]
+    return texts.blockers((path, set(found) - said) for path, found in files)
+
+
+def _told_by(texts: HeldOutTexts, part: EpisodeSpec) -> tuple[list[str], dict[str, list[str]]]:
+    found = {path: sorted(texts.in_file(path, content)) for path, content in sorted(episode_files([part]).items())}
+    return sorted(texts.said_by(part)), {path: own for path, own in found.items() if own}
+
+
+def _hash_of(texts: str, pin: Pin) -> str:
+    return hashlib.sha256(f"{texts} {pin.persona} {list(pin.tasks)}".encode()).hexdigest()
+
+
+def _lines(task: TaskSpec) -> Iterator[str]:
+    texts = [task.title, task.description, task.initial_request, task.reference_workflow]
+    texts += [intent.content for intent in task.intents]
+    texts += [item.criterion for item in task.checklist]
+    for text in texts:
+        yield from text.splitlines()
+
+
+def _is_long(line: str) -> bool:
+    """Some scripts have no spaces between words: of other than ASCII, the length counts too."""
+    return len(_words(line)) >= FEWEST_WORDS or (not line.isascii() and len(line) >= SHORTEST_LINE)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
