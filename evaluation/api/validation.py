@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.models import Validation
+from evaluation.probes.cost import told_before
 from evaluation.probes.standing import standings
 from evaluation.probes.validation import ValidationOptions, start_validation
 from studio import access
@@ -25,7 +26,7 @@ class ValidationView(APIView):
 
     @extend_schema(responses={200: DOCUMENT})
     def get(self, request: ApiRequest, slug: str) -> Response:
-        """The last validation, and of each placed task what its probes earned."""
+        """The last validation, what is left with its likely cost, and of each placed task what its probes earned."""
         return Response(_document(access.find_benchmark(request.user, slug)))
 
     @extend_schema(request=ValidationOptions, responses={201: DOCUMENT, 400: OpenApiTypes.OBJECT})
@@ -41,5 +42,6 @@ def _document(benchmark: Benchmark) -> JsonDict:
     last = Validation.objects.filter(benchmark=benchmark).first()
     return {
         "validation": last and last.to_json(),
+        "left": told_before(benchmark, ValidationOptions()),
         "tasks": [each.to_json() for each in standings(benchmark)],
     }

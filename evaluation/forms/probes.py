@@ -19,10 +19,13 @@ from studio.models import Benchmark
 
 class BudgetForm(forms.Form):
     cost = forms.FloatField(min_value=0, initial=5, label="Budget in US dollars", help_text="0: no limit.")
+    tokens = forms.IntegerField(
+        min_value=0, max_value=10**12, initial=0, required=False, label="Budget in tokens", help_text="0: no limit."
+    )
 
     def options(self) -> ValidationOptions:
         """Raises OptionsError."""
-        given = {name: getattr(value, "name", value) for name, value in self.cleaned_data.items()}
+        given = {name: getattr(value, "name", value) for name, value in self.cleaned_data.items() if value is not None}
         return ValidationOptions.read(given)
 
 

@@ -67,7 +67,7 @@ def estimate_pilot(
         share = times[task] * each / counts[task]
         use = use_of(row)
         seat = SEAT_OF_PART[PART_BY_PURPOSE[row["purpose"]]]
-        used[seat] = used.get(seat, UNTOLD) + _scaled(use.tokens, share)
+        used[seat] = used.get(seat, UNTOLD) + scaled(use.tokens, share)
         calls += use.calls * share
     costs = {seat: endpoints[seat].cost_of(tokens) for seat, tokens in used.items() if seat in endpoints}
     known = [cost for cost in costs.values() if cost is not None]
@@ -115,15 +115,15 @@ def _earlier_sessions(
     return rows.filter(run__pilot__scripted=False), False
 
 
-def _scaled(tokens: Tokens, by: Decimal) -> Tokens:
-    def scaled(count: int | None) -> int | None:
+def scaled(tokens: Tokens, by: Decimal) -> Tokens:
+    def times(count: int | None) -> int | None:
         return None if count is None else round(count * by)
 
     return Tokens(
-        scaled(tokens.prompt),
-        scaled(tokens.completion),
-        scaled(tokens.cached),
-        scaled(tokens.cache_written),
-        scaled(tokens.reasoning),
+        times(tokens.prompt),
+        times(tokens.completion),
+        times(tokens.cached),
+        times(tokens.cache_written),
+        times(tokens.reasoning),
         tokens.untold,
     )

@@ -55,7 +55,7 @@ class ValidationOptions(Options):
     """This task alone, by its id."""
     cost: float = Field(default=5, ge=0, title="Cost in US dollars")
     """The budget in US dollars; 0: no limit."""
-    tokens: int = Field(default=0, ge=0)
+    tokens: int = Field(default=0, ge=0, le=10**12, title="Tokens")
     """The budget in tokens; 0: no limit."""
     calls: int = Field(default=0, ge=0, title="Model calls")
     """The budget in model calls; 0: no limit."""
@@ -112,6 +112,11 @@ class Plan:
     agent: ModelEndpoint
     judge: ModelEndpoint
     due: Sequence[DueProbe]
+
+    @property
+    def asks(self) -> bool:
+        """Whether a model is."""
+        return any(each.kind.asks or each.judged for each in self.due)
 
     @property
     def sentence(self) -> str:

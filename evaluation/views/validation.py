@@ -15,13 +15,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from evaluation.forms.probes import BudgetForm, SolutionForm, ValidationForm
 from evaluation.models import Validation
 from evaluation.pilots.validations import spent_by_validation
+from evaluation.probes.cost import told_before
 from evaluation.probes.kinds import KINDS
 from evaluation.probes.solutions import record_solution, solution_of, write_solution
 from evaluation.probes.standing import standings, standings_of
 from evaluation.probes.validation import (
     ValidationOptions,
     cancel_validation,
-    plan_validation,
     resume_validation,
     start_validation,
 )
@@ -29,15 +29,16 @@ from evaluation.views.rehearsals import find_own_rehearsal
 from studio import access
 from studio.access import SignedInRequest
 from studio.domain.options import OptionsError
-from studio.models import Benchmark, Blob
+from studio.models import Blob
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def validation(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
-    wanted = {name: request.GET.get(name, "") for name in ("persona", "task")}
-    form = ValidationForm(request.POST or None, benchmark=benchmark, initial=wanted)
+    wanted = {name: request.GET.get(name, "") for name in ("persona", "task", "agent", "judge")}
+    chosen = {name: text for name, text in wanted.items() if text}
+    form = ValidationForm(request.POST or None, benchmark=benchmark, initial=chosen)
     problem = ""
     if request.method == "POST":
         access.require(request.user, benchmark, "pilot")
@@ -53,7 +54,8 @@ def validation(request: SignedInRequest, slug: str) -> HttpResponse:
         "can": access.actions_in(request.user, benchmark),
         "form": form,
         "problem": problem,
-        "plan": "" if request.htmx else _plan(benchmark, wanted),  # what is fetched again shows only how far it is
+        # what is fetched again shows only how far it is, but for another model what it takes
+        "plan": told_before(benchmark, ValidationOptions.read(wanted)) if chosen or not request.htmx else "",
         "kinds": KINDS.values(),
         "rows": [_cells(each) for each in standings(benchmark)],
         "last": last,
@@ -62,13 +64,6 @@ def validation(request: SignedInRequest, slug: str) -> HttpResponse:
     request.room = "benchmarks"
     status = 422 if form.errors or problem else 200
     return render(request, "evaluation/validation/matrix.html", context, status=status)
-
-
-def _plan(benchmark: Benchmark, wanted: dict[str, str]) -> str:
-    try:
-        return plan_validation(benchmark, ValidationOptions.read(wanted)).sentence
-    except OptionsError as error:
-        return error.message
 
 
 def _cells(standing: Any) -> dict[str, Any]:
@@ -97,8 +92,9 @@ def validation_step(request: SignedInRequest, slug: str, step: str) -> HttpRespo
         elif row is not None:
             form = BudgetForm(request.POST)
             if not form.is_valid():
-                raise OptionsError("cost", "Write the budget as a number of US dollars; 0 is no limit.")
-            resume_validation(row, budget=form.options().budget)
+                raise OptionsError("cost", "Write the budget as a number of US dollars or tokens; 0 is no limit.")
+            calls = {name: limit for name, limit in row.budget.items() if name == "calls"}
+            resume_validation(row, budget=form.options().budget | calls)
     except OptionsError as error:
         messages.error(request, error.message)
     return redirect("evaluation:validation", slug)

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evaluation.models import Validation
+from evaluation.probes.cost import told_before
 from evaluation.probes.rules import probe_rules
 from evaluation.probes.standing import TaskStanding, standings_of
 from evaluation.probes.validation import ValidationOptions, plan_validation, start_validation, wait_for_validation
@@ -32,7 +33,7 @@ class Command(ReportCommand):
         wanted = read_options(ValidationOptions, options)
         plan = plan_validation(benchmark, wanted)
         if not self.as_json:
-            self.stderr.write(plan.sentence)
+            self.stderr.write(told_before(benchmark, wanted))
         probe_rules(Task.objects.filter(persona__benchmark=benchmark).values_list("pk", flat=True))
         validation = None
         if plan.due and not options["dry_run"]:

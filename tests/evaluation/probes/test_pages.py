@@ -39,6 +39,7 @@ def test_matrix_tells_what_it_takes_starts_within_a_budget_and_can_be_stopped(
     address = reverse("evaluation:validation", args=[benchmark.slug])
     page = client.get(address).content.decode()
     assert "7 probes of 1 task: 2 answers by scripted-helpful with tools, 7 judgings by scripted-judge." in page
+    assert "What it will cost is not known: scripted-helpful and scripted-judge answered nothing here before." in page
     assert "set-up task, exempt" in page
 
     form = {"agent": "scripted-helpful", "judge": "scripted-judge", "cost": "2"}
@@ -55,9 +56,9 @@ def test_matrix_tells_what_it_takes_starts_within_a_budget_and_can_be_stopped(
     assert "Write the budget as a number" in client.post(resume, {"cost": "much"}, follow=True).content.decode()
     validation.refresh_from_db()
     assert validation.state == "cancelled"
-    client.post(resume, {"cost": "3.5"})
+    client.post(resume, {"cost": "3.5", "tokens": "80000"})
     validation.refresh_from_db()
-    assert (validation.state, validation.budget) == ("running", {"cost": 3.5})
+    assert (validation.state, validation.budget) == ("running", {"cost": 3.5, "tokens": 80_000.0})
 
 
 def test_item_that_takes_no_work_is_named_beside_it(benchmark: Benchmark, client: Client) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 
 import pytest
 from django.core.management import call_command
@@ -10,6 +11,8 @@ from django.db import DatabaseError, transaction
 
 from evaluation.models import ModelCall, ModelEndpoint, Probe, ReferenceSolution, Session, Validation
 from evaluation.pilots.queue import due_in_probes, due_in_rehearsals
+from evaluation.pilots.validations import spent_by_validation
+from evaluation.probes.cost import likely_cost, told_before
 from evaluation.probes.solutions import record_solution, write_solution
 from evaluation.probes.standing import TaskStanding, standings
 from evaluation.probes.validation import (
@@ -210,6 +213,30 @@ def test_spent_budget_stops_it_and_a_higher_one_goes_on_without_asking_twice(
     assert work_through(validation).state == "finished"
     assert stub.asked.total() == ModelCall.objects.count()
     assert of(benchmark).validated
+
+
+def test_budget_in_tokens_stops_it(stub: StubModel, model: ModelEndpoint) -> None:
+    benchmark = benchmark_of(note())
+    solve(benchmark)
+    validation = work_through(started(benchmark, cost=0, tokens=1))
+    assert (validation.state, validation.budget) == ("stopped", {"tokens": 1})
+    assert "budget of 1 token" in validation.reason
+    assert stub.asked.total() == 1
+
+
+@pytest.mark.slow
+def test_what_the_next_one_will_cost_is_told_by_what_its_models_used_before(model: ModelEndpoint) -> None:
+    benchmark = benchmark_of(note("a"), note("b"))
+    model.input_price, model.output_price = Decimal(1_000), Decimal(2_000)
+    model.save()
+    options = ValidationOptions(agent="stub", judge="stub")
+    assert "What it will cost is not known: stub answered nothing here before." in told_before(benchmark, options)
+    work_through(started(benchmark, task="a"))
+    spent = spent_by_validation(Validation.objects.get().pk)
+    plan = plan_validation(benchmark, options)
+    likely = likely_cost(benchmark, plan)
+    assert (likely.tokens.total, likely.cost) == (spent.tokens, spent.cost)  # b is as a is
+    assert f"About {spent.tokens:,} tokens, ${spent.cost:.2f}, by what" in told_before(benchmark, options)
 
 
 @pytest.mark.slow
