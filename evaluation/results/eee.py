@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
+import tempfile
+from collections.abc import Hashable, Iterator
+from typing import IO, Any
 
 from evaluation.judging.judgings import scoring_choices
 from evaluation.metrics.sessions import SessionRow
@@ -12,19 +13,25 @@ from evaluation.models.pilots import ROLES
 from evaluation.protocol.modes import PilotMode
 from evaluation.results.benchmark_results import Results, compute_results
 from evaluation.runner.eee import Evaluated, SampleOf, Source, eee_files, tellable
-from evaluation.store.evidence import load_turns
+from evaluation.store.evidence import stream_turns
 from studio.domain.episode import Split
-from studio.domain.pack import zipped
+from studio.domain.pack import write_archive
 from studio.models import Revision
 
 
-def eee_zip(results: Results) -> bytes:
-    """Two files of each pilot that has a score."""
-    files: dict[str, bytes] = {}
+def eee_zip(results: Results) -> IO[bytes]:
+    """Two files of each pilot that has a score, as an archive. The caller closes it."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115
+    write_archive(_files(results), file)
+    file.seek(0)
+    return file
+
+
+def _files(results: Results) -> Iterator[tuple[str, IO[bytes]]]:
     for pilot in results.pilots:
         own = _evaluated(compute_results(results.benchmark, [pilot]), pilot)
-        files |= eee_files(own) if own.has_score else {}
-    return zipped(files)
+        if own.has_score:
+            yield from eee_files(own)
 
 
 def chain_of(session: Session, row: SessionRow, pilot: Pilot) -> Hashable:
@@ -48,14 +55,18 @@ def _evaluated(results: Results, pilot: Pilot) -> Evaluated:
     choice = scoring_choices([pilot])[pilot.pk]
     played = {session.revision_id for _, session, _ in results.played}
     public = set(Revision.objects.filter(pk__in=played, task__split=Split.PUBLIC).values_list("pk", flat=True))
-    told = tellable(
-        (
-            (loaded, session, row),
-            chain_of(session, row, pilot),
-            session.revision_id in public and _was_public(session, row.result.task_id),
+    tasks = {
+        row.key: loaded.task(session)
+        for loaded, session, row in tellable(
+            (
+                (loaded, session, row),
+                chain_of(session, row, pilot),
+                session.revision_id in public and _was_public(session, row.result.task_id),
+            )
+            for loaded, session, row in results.played
         )
-        for loaded, session, row in results.played
-    )
+        if row.result.outcome != "missing"
+    }
     return Evaluated(
         results.benchmark.name,
         release.version if release else "",
@@ -67,11 +78,7 @@ def _evaluated(results: Results, pilot: Pilot) -> Evaluated:
         choice.round.prompts,
         {mode: results.board(mode)[0] for mode in results.modes},
         results.scored,
-        (
-            SampleOf(row.key, loaded.task(session), load_turns(session))
-            for loaded, session, row in told
-            if row.result.outcome != "missing"
-        ),
+        (SampleOf(key, tasks[key], turns) for key, turns in stream_turns(tasks)),
         Source(results.benchmark.name),
         pilot.number,
     )

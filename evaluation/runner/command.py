@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
+import re
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from evaluation.runner.errors import PibenchError
 from evaluation.runner.tables import plain
@@ -24,6 +28,7 @@ SPLITS = ("public", "validation", "held_out")
 """``studio.domain.episode.Split``"""
 HASH = "SHA256:"
 """Begins a fingerprint."""
+FINGERPRINT = re.compile(f"({HASH})?[A-Za-z0-9+/]{{43}}")
 INTERRUPTED = 128 + signal.SIGINT
 EXAMPLES = """\
 examples:
@@ -66,9 +71,40 @@ def main(argv: Sequence[str] | None = None) -> int:
         return OK
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says of what is wrong what was probably meant and where help is, and not all that there is."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """An option that there is not is told before those that are missing."""
+        given = list(sys.argv[1:] if args is None else args)
+        known = re.findall(r"--[a-z][a-z-]*", self.format_help())
+        of_command = "COMMAND" in self.format_usage()
+        for word in given:
+            if word == "--" or (of_command and not word.startswith("-")):
+                break
+            option = word.partition("=")[0]
+            if option.startswith("--") and not any(name.startswith(option) for name in known):
+                self._refuse(f"There is no option {option}.", option, known)
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        choice = re.fullmatch(r"argument (.+): invalid choice: '(.*)' \(choose from (.+)\)", message, re.DOTALL)
+        if choice is None:
+            self._refuse(f"{message[0].upper()}{message[1:]}.", "", ())
+        of, given, choices = choice.groups()
+        known = re.findall(r"[\w-]+", choices)
+        wrong = f"There is no command “{given}”" if of == "COMMAND" else f"{of} cannot be “{given}”"
+        self._refuse(f"{wrong}; there {'is' if len(known) == 1 else 'are'} {', '.join(known)}.", given, known)
+
+    def _refuse(self, message: str, given: str, known: Sequence[str]) -> NoReturn:
+        alike = get_close_matches(given, known, n=2)
+        meant = f"Did you mean {' or '.join(alike)}? " if alike else ""
+        self.exit(USAGE, f"error: {message}\n\nhint: {meant}`{self.prog} --help` tells what there is.\n")
+
+
 def _parser() -> argparse.ArgumentParser:
     form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         "pibench",
         description="Run, score, show and verify packs of π-Bench Studio.",
         epilog=EXAMPLES,
@@ -143,7 +179,9 @@ def _parser() -> argparse.ArgumentParser:
     site = commands.add_parser("site", help="a pack and results of it as static pages, for any web host")
     site.set_defaults(action=_site)
     site.add_argument("pack", type=Path, metavar="PACK")
-    site.add_argument("results", type=Path, nargs="*", metavar="RESULTS", help="of this pack, for the leaderboard")
+    site.add_argument(
+        "results", type=Path, nargs="*", default=[], metavar="RESULTS", help="of this pack, for the leaderboard"
+    )
     site.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="takes the pages; open its index.html")
 
     export = commands.add_parser("export", help="results as other collections of evaluations have them")
@@ -197,7 +235,7 @@ def _add_run_arguments(run: argparse.ArgumentParser) -> None:
         choices=SPLITS,
         help="only tasks of this split; may be repeated (default: all that the pack has)",
     )
-    what.add_argument("--runs", type=int, default=1, metavar="K", help="of every task (default 1; the paper has 3)")
+    what.add_argument("--runs", type=_whole, default=1, metavar="K", help="of every task (default 1; the paper has 3)")
     what.add_argument("--protocol", choices=("paper", "release"), default="paper", help="default: paper")
     what.add_argument(
         "--mode",
@@ -218,7 +256,7 @@ def _add_run_arguments(run: argparse.ArgumentParser) -> None:
         limits.add_argument(
             option, nargs="+", default=[], metavar="KIND=NUMBER", help=f"of {of}: tokens=…, calls=…, cost=… (dollars)"
         )
-    limits.add_argument("--jobs", type=int, default=16, metavar="N", help="sessions at once (default 16)")
+    limits.add_argument("--jobs", type=_whole, default=16, metavar="N", help="sessions at once (default 16)")
     servers = run.add_argument_group("tool servers that the pack names; none is reached unless you say so")
     servers.add_argument("--allow-commands", action="store_true", help="run their commands in the sandbox")
     servers.add_argument("--allow-address", action="append", default=[], metavar="HOST", help="reach this host")
@@ -230,6 +268,13 @@ def _add_run_arguments(run: argparse.ArgumentParser) -> None:
         "--like", type=Path, metavar="RESULTS", help="with --dry-run: estimate what it costs from these results"
     )
     _add_json(out)
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number") from None
 
 
 def _add_json(parser: Any) -> None:
@@ -360,6 +405,8 @@ def _verify(args: argparse.Namespace) -> int:
     from studio.domain.pack import MANIFEST, UNLISTED, signer_of
     from studio.domain.phrases import count_of
 
+    if args.key and not FINGERPRINT.fullmatch(args.key.strip()):
+        raise PibenchError(f"“{args.key}” is no fingerprint.", f"One is {HASH} and 43 letters, digits, + and /.")
     files, sha256 = read_files(args.pack)
     if MANIFEST not in files:
         raise PibenchError(f"{args.pack} is no release: it has no {MANIFEST}.")
@@ -484,8 +531,9 @@ def _export(args: argparse.Namespace) -> int:
     from evaluation.runner.results import read_results
 
     source = Source(args.organization, args.relationship)
-    for path, content in eee_files(evaluated(read_results(args.results), source)).items():
-        _write(args.out / path, content)
+    for path, content in eee_files(evaluated(read_results(args.results), source)):
+        with content:
+            _write(args.out / path, content)
         _tell(str(args.out / path))
     return OK
 
@@ -525,10 +573,11 @@ def _bundled(folder: Path) -> bytes:
     return bundle_of(results)
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(path: Path, content: bytes | IO[bytes]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        with path.open("wb") as file:
+            shutil.copyfileobj(io.BytesIO(content) if isinstance(content, bytes) else content, file)
     except OSError as error:
         raise PibenchError(f"{path} cannot be written: {error.strerror}.") from None
 

@@ -7,12 +7,14 @@ It cannot carry terminal statuses, verdicts with their evidence, files, or that 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import tempfile
 import uuid
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 from urllib.parse import urlsplit
 
 from evaluation.endpoints.services import BY_HOST
@@ -113,7 +115,7 @@ def evaluated(results: Results, source: Source) -> Evaluated:
         run["prompts"],
         {mode: leaderboard(results.rows(), scored.scored, mode)[0] for mode in scored.modes},
         scored.scored,
-        [
+        (
             SampleOf(at, session.task, [checkpoint.played for checkpoint in session.kept.turns])
             for at, session in tellable(
                 (
@@ -123,7 +125,7 @@ def evaluated(results: Results, source: Source) -> Evaluated:
                 )
                 for at, session in enumerate(results.sessions)
             )
-        ],
+        ),
         source,
     )
 
@@ -141,27 +143,36 @@ def tellable(sessions: Iterable[tuple[T, Hashable, bool]]) -> Iterator[T]:
             yield session
 
 
-def eee_files(of: Evaluated) -> dict[str, bytes]:
-    """By path, as their repository wants them. The same results give the same bytes. Raises PibenchError if there is
-    no score."""
+def eee_files(of: Evaluated) -> Iterator[tuple[str, IO[bytes]]]:
+    """Path, as their repository wants it, and content, which whoever reads it closes. The same results give the same
+    bytes; one session is in memory at a time. Raises PibenchError if there is no score."""
     if not of.has_score:
         raise PibenchError("There is no score to export.", "Finish the run first.")
     digest = hashlib.sha256(f"{of.evaluation_id} {of.pack} {of.agent} {of.terms} {of.number}".encode()).digest()
     developer, _, model = of.model_id.partition("/")
     path = f"data/{_part(of.name)}/{_part(developer)}/{_part(model)}/{uuid.UUID(bytes=digest[:16], version=4)}"
-    lines = [json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in _rows(of)]
-    samples = "".join(lines).encode("utf-8", "replace")
+    samples, sha256, number = tempfile.TemporaryFile(), hashlib.sha256(), 0  # noqa: SIM115
+    for row in _rows(of):
+        number += 1
+        line = f"{json.dumps(row, ensure_ascii=False, allow_nan=False)}\n".encode("utf-8", "replace")
+        samples.write(line)
+        sha256.update(line)
     document = _document(of)
-    if lines:
+    if number:
         document["detailed_evaluation_results"] = {
             "format": "jsonl",
             "file_path": f"{path}_samples.jsonl",
             "hash_algorithm": "sha256",
-            "checksum": hashlib.sha256(samples).hexdigest(),
-            "total_rows": len(lines),
+            "checksum": sha256.hexdigest(),
+            "total_rows": number,
         }
     whole = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False).encode("utf-8", "replace") + b"\n"
-    return {f"{path}.json": whole, **({f"{path}_samples.jsonl": samples} if lines else {})}
+    yield f"{path}.json", io.BytesIO(whole)
+    samples.seek(0)
+    if number:
+        yield f"{path}_samples.jsonl", samples
+    else:
+        samples.close()
 
 
 def _document(of: Evaluated) -> dict[str, Any]:

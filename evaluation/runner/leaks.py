@@ -155,7 +155,7 @@ def _texts(pack: Pack, index: dict[int, list[tuple[Text, int]]]) -> Iterator[Tex
 
 def _files(path: Path) -> Iterator[Path]:
     if not path.exists():
-        raise PibenchError(f"There is no {path}.")
+        raise PibenchError(f"There is no file or folder {path}.")
     if not path.is_dir():
         yield path
     elif (path / "run.json").exists():

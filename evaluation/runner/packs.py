@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -100,11 +101,11 @@ class Pack:
 def read_files(path: Path) -> tuple[dict[str, bytes], str]:
     """With the hash that names them. Raises PibenchError."""
     if path.is_dir():
-        files = {
-            str(file.relative_to(path)): file.read_bytes()
-            for file in sorted(path.rglob("*"))
-            if file.is_file() and not file.is_symlink()
-        }
+        found = (file for file in path.rglob("*") if file.is_file() and not file.is_symlink())
+        there = list(islice(found, LIMITS.files + 1))
+        if len(there) > LIMITS.files or sum(file.stat().st_size for file in there) > LIMITS.unpacked_bytes:
+            raise PibenchError(f"{path} is too large for a pack.", "Give the folder that a pack unpacks to.")
+        files = {str(file.relative_to(path)): file.read_bytes() for file in sorted(there)}
         _refuse(path, check_names(files, LIMITS))
         if MANIFEST in files:
             return files, hashlib.sha256(files.get(SUMS, files[MANIFEST])).hexdigest()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from itertools import groupby
+
 from evaluation.grading.evidence import TurnEvidence, evidence_of
 from evaluation.grading.work import Conversation, PlayedTurn
-from evaluation.models import Session, ToolCall
+from evaluation.models import Session, ToolCall, Turn
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.store.frozen import persona_of, task_of
@@ -12,6 +15,8 @@ from evaluation.store.snapshots import final_manifest, left_by, turns_of_run
 from evaluation.workspaces.app_states import Moment, clock_at
 from evaluation.workspaces.manifests import Manifest, stage_files
 from studio.models import Blob
+
+ROWS_AT_ONCE = 200
 
 
 def load_evidence(session: Session, mode: ScoringMode) -> list[TurnEvidence]:
@@ -50,6 +55,28 @@ def load_turns(session: Session) -> list[PlayedTurn]:
         )
         for row in rows
     ]
+
+
+def stream_turns(sessions: Collection[int]) -> Iterator[tuple[int, list[PlayedTurn]]]:
+    """The turns of each, by key in the order of keys, without files. Two queries, and one session is in memory at a
+    time."""
+    turns = Turn.objects.filter(session__in=sessions).order_by("session", "number").iterator(ROWS_AT_ONCE)
+    calls = ToolCall.objects.filter(turn__session__in=sessions).order_by("turn__session", "turn__number", "position")
+    made = groupby(calls.iterator(ROWS_AT_ONCE), key=lambda call: call.turn_id)
+    by_session = groupby(turns, key=lambda turn: turn.session_id)
+    at_turn, own = next(made, (0, iter(())))
+    at_session, rows = next(by_session, (0, iter(())))
+    for session in sorted(sessions):
+        played = []
+        if session == at_session:
+            for row in rows:
+                records: tuple[ToolRecord, ...] = ()
+                if row.pk == at_turn:
+                    records = tuple(map(tool_record_of, own))
+                    at_turn, own = next(made, (0, iter(())))
+                played.append(PlayedTurn(row.number, row.incoming, row.reply, records, {}))
+            at_session, rows = next(by_session, (0, iter(())))
+        yield session, played
 
 
 def tool_record_of(call: ToolCall) -> ToolRecord:

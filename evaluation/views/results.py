@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse, JsonResponse
+from django.http import FileResponse, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
@@ -38,13 +38,13 @@ SUFFIXES = {"csv": "csv", "markdown": "md", "latex": "tex", "json": "json"}
 
 @login_required
 @require_GET
-def results(request: SignedInRequest, slug: str) -> HttpResponse:
+def results(request: SignedInRequest, slug: str) -> HttpResponse | FileResponse:
     benchmark, form = _form(request, slug)
     chosen = compute_results(benchmark, form.chosen)
     if style := form.style:
         return _download(chosen, style)
     if request.GET.get("format") == EEE[0]:
-        return _zip_file(eee_zip(chosen), f"{benchmark.slug}-eee")
+        return FileResponse(eee_zip(chosen), as_attachment=True, filename=f"{benchmark.slug}-eee.zip")
     return render(
         request,
         "evaluation/results/results.html",

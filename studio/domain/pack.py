@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import re
+import shutil
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -132,15 +133,21 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def write_archive(files: Iterable[tuple[str, bytes]], into: IO[bytes]) -> None:
+def write_archive(files: Iterable[tuple[str, bytes | IO[bytes]]], into: IO[bytes]) -> None:
     """Reproducible byte for byte: uncompressed (compressors differ between versions), undated, in the order given. One
-    file is in memory at a time."""
+    file is in memory at a time; one that is open is copied in parts, and closed."""
     with zipfile.ZipFile(into, "w", zipfile.ZIP_STORED) as archive:
         for path, content in files:
             entry = zipfile.ZipInfo(path, date_time=_EPOCH)
             entry.create_system = 3
             entry.external_attr = 0o100644 << 16
-            archive.writestr(entry, content)
+            if isinstance(content, bytes):
+                archive.writestr(entry, content)
+                continue
+            entry.file_size = content.seek(0, io.SEEK_END)
+            content.seek(0)
+            with content, archive.open(entry, "w") as written:
+                shutil.copyfileobj(content, written)
 
 
 def write_sums(hashes: Mapping[str, str]) -> bytes:

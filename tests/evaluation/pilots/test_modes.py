@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import zipfile
 
@@ -200,7 +199,7 @@ class TestChanged:
             edit(made, name)
         changed = end(pilot_of(made, mode="changed", base=base))
 
-        with zipfile.ZipFile(io.BytesIO(eee_zip(compute_results(made, [changed])))) as archive:
+        with eee_zip(compute_results(made, [changed])) as exported, zipfile.ZipFile(exported) as archive:
             lines = [line for name in archive.namelist() for line in archive.read(name).splitlines()]
         told = {json.loads(line)["metadata"]["task"] for line in lines if b'"sample_id"' in line}
         assert told <= {"a"}

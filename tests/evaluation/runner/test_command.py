@@ -8,11 +8,13 @@ import json
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from evaluation.runner.command import main
+from evaluation.runner.packs import LIMITS
 from tests.evaluation.builders import intents, rubric, task
 from tests.evaluation.runner.packs import write
 
@@ -224,3 +226,51 @@ def test_results_that_cannot_be_read_are_not_uploaded(tmp_path: Path, capsys: py
     assert main(["upload", str(path), "--studio", "http://127.0.0.1:9", "--token", "secret"]) == 2
 
     assert "cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "why", "hint"),
+    [
+        (
+            ["shwo", "pack.zip"],
+            "There is no command “shwo”; there are run, show,",
+            "Did you mean show? `pibench --help`",
+        ),
+        (["run", "--modle", "x"], "There is no option --modle.", "--model? `pibench run --help` tells"),
+        (["--verison"], "There is no option --verison.", "Did you mean --version?"),
+        (
+            ["run", "p", "--model", "x", "--jobs", "many"],
+            "Argument --jobs: “many” is not a whole number.",
+            "run --help",
+        ),
+        (
+            ["run", "p", "--model", "x", "--split", "publc"],
+            "--split cannot be “publc”; there are public,",
+            "mean public?",
+        ),
+        (["site"], "The following arguments are required: PACK, --out.", "`pibench site --help`"),
+        (["verify", "p", "--key", "theirs"], "“theirs” is no fingerprint.", "SHA256: and 43"),
+    ],
+)
+def test_wrong_words_are_told_in_a_sentence_with_what_was_meant(
+    capsys: pytest.CaptureFixture[str], words: list[str], why: str, hint: str
+) -> None:
+    if "theirs" in words:
+        assert main(words) == 2
+    else:
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"error: {why}") and hint in told and told.count("\n") == 3
+
+
+def test_folder_that_is_no_pack_is_refused_before_its_files_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("evaluation.runner.packs.LIMITS", replace(LIMITS, files=2))
+    for name in "abc":
+        (tmp_path / name).touch()
+    monkeypatch.setattr(Path, "read_bytes", None)
+    assert main(["show", str(tmp_path)]) == 2
+    assert "is too large for a pack." in capsys.readouterr().err

@@ -12,15 +12,19 @@ from typing import Any
 
 import jsonschema
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from evaluation.models import Pilot, Session
 from evaluation.results.benchmark_results import compute_results
 from evaluation.results.eee import eee_zip
 from evaluation.runner.command import main
 from evaluation.runner.eee import Source, eee_files, evaluated
 from evaluation.runner.results import read_results
 from evaluation.runner.scores import score, scores_json
+from evaluation.store.evidence import load_turns
 from studio.domain.episode import Split
 from studio.episodes.moves import Move, make_move
 from studio.models import Role
@@ -145,10 +149,34 @@ def test_sessions_of_tasks_held_out_after_their_pilot_and_those_that_followed_ar
     move = Move("split", (held,), split="held_out")
     make_move(benchmark.personas.get().pk, move, by=member(benchmark, Role.OWNER))
 
-    with zipfile.ZipFile(io.BytesIO(eee_zip(compute_results(benchmark, [pilot])))) as archive:
+    with eee_zip(compute_results(benchmark, [pilot])) as made, zipfile.ZipFile(made) as archive:
         samples = [archive.read(name).splitlines() for name in archive.namelist() if name.endswith("_samples.jsonl")]
 
     assert {json.loads(line)["metadata"]["task"] for lines in samples for line in lines} == told
+
+
+@pytest.mark.django_db
+@pytest.mark.slow
+def test_many_sessions_are_exported_with_the_queries_of_one_and_in_the_order_of_their_turns() -> None:
+    def played(names: str, runs: int) -> Pilot:
+        tasks = [task(name, checklist=(rubric("x"),), intents=intents("y")) for name in names]
+        return work_through(pilot_of(benchmark_of(*tasks), runs=runs))
+
+    def exported(pilot: Pilot) -> tuple[int, list[dict[str, Any]]]:
+        found = compute_results(pilot.benchmark, [pilot])
+        with CaptureQueriesContext(connection) as queries, eee_zip(found) as made, zipfile.ZipFile(made) as archive:
+            [name] = [name for name in archive.namelist() if name.endswith("_samples.jsonl")]
+            return len(queries), [json.loads(line) for line in archive.read(name).splitlines()]
+
+    one, many = played("a", 1), played("abcd", 3)
+    (queries_of_one, _), (queries, rows) = exported(one), exported(many)
+    assert queries == queries_of_one
+    told = {row["sample_id"]: row["messages"] for row in rows}
+    assert len(told) == 12
+    for session in Session.objects.filter(run__pilot=many).select_related("run", "revision__task__persona"):
+        name = f"{session.revision.task.persona.user_id}/{session.revision.task.task_id}/run-{session.run.number}"
+        kept = [turn.reply for turn in load_turns(session)]
+        assert [each["content"] for each in told[name] if each["role"] == "assistant" and each["content"]] == kept
 
 
 @pytest.mark.parametrize("name", ["..", ".\u200b.", "\u200b.", "a/../../b", ".\u200b./.\u200b."])
@@ -161,7 +189,7 @@ def test_no_name_leads_out_of_the_folder(stub: StubModel, tmp_path: Path, name: 
     found = evaluated(read_results(tmp_path / "results"), Source())
     models_of = {role: {**model, "model": f"{name}/{name}"} for role, model in found.models.items()}
 
-    paths = eee_files(replace(found, benchmark=name, models=models_of))
+    paths = [path for path, content in eee_files(replace(found, benchmark=name, models=models_of))]
 
     assert {len(path.split("/")) for path in paths} == {5}
     assert not {"", ".", ".."} & {part for path in paths for part in path.split("/")}
@@ -192,7 +220,7 @@ def test_results_page_exports_each_pilot_validly(stub: StubModel):
     answer = client.get(f"{page}?format=eee")
 
     assert 'format=eee">Every Eval Ever</a>' in client.get(page).content.decode()
-    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+    with zipfile.ZipFile(io.BytesIO(b"".join(answer.streaming_content))) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     stems = {name.removesuffix(".json").removesuffix("_samples.jsonl") for name in files}
     assert len(stems) == len(pilots)
