@@ -97,7 +97,7 @@ class _Parser(argparse.ArgumentParser):
         self._refuse(f"{wrong}; there {'is' if len(known) == 1 else 'are'} {', '.join(known)}.", given, known)
 
     def _refuse(self, message: str, given: str, known: Sequence[str]) -> NoReturn:
-        alike = get_close_matches(given, known, n=2)
+        alike = get_close_matches(given, sorted(set(known)), n=2)
         meant = f"Did you mean {' or '.join(alike)}? " if alike else ""
         self.exit(USAGE, f"error: {message}\n\nhint: {meant}`{self.prog} --help` tells what there is.\n")
 
