@@ -61,6 +61,7 @@ def readme_file(manifest: JsonDict, shown: tuple[str, TaskSpec] | None, tables: 
                 "`data/`: personas in the format π-Bench v2; `graders/`: rules on tool calls as scripts",
                 "`flat/`: the same texts as one table an entity, described by `croissant.json`",
                 "`pack.json`: all facts of README and data card for programs",
+                "reference solutions are not in it: whoever has them could hand them in, or train on them",
             )
         ),
         canary(manifest),
