@@ -58,6 +58,7 @@ def test_broken_zip_shows_locations_and_fixes_and_stores_nothing(page, tmp_path)
     shutil.copytree(SAMPLE_DATA / "radio_producer", broken)
     for name, wrong in (("radio_01_clock", "title: [never closed\n"), ("radio_02_briefing", "task_id: {\n")):
         (broken / "tasks" / name / "task.yaml").write_text(f"schema_version: v2\n{wrong}")
+    (broken / "profile.yaml").write_text("[\n")  # or the other tasks could be imported
     packed = shutil.make_archive(str(tmp_path / "broken"), "zip", tmp_path, "radio_producer")
 
     page.get_by_label("A zip").set_input_files(packed)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from uuid import uuid4
 
 import pytest
@@ -245,6 +246,8 @@ def test_nine_identical_findings_are_one_with_nine_places_and_are_dismissed_toge
     editor = client.get(desk.task.get_absolute_url()).content.decode()
     pane = editor.partition('data-live="findings"')[2].partition("data-tab-body")[0]
     listed = client.get(reverse("studio:findings", args=[desk.benchmark.slug])).content.decode()
+    links = re.findall(r"data-show=[^>]*>([^<]+)</a>", pane)
+    assert [" ".join(text.split()) for text in links].count("item 9") == 1 and "Show" in map(str.strip, links)
     for page in (pane, listed):
         assert page.count(found[0].message) == 1
         assert [f"#f-checklist-{n}" in page for n in range(1, 10)] == [True] * 9
