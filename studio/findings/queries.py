@@ -104,7 +104,7 @@ class OpenFindings:
     def _of(self, severity: str) -> QuerySet[Finding]:
         persona_of = "task__persona"
         rows = open_findings().filter(severity=severity, **{f"{persona_of}__benchmark": self.benchmark})
-        fields = ("severity", "field", "item", "message", "fix", "task__title", "task__task_id")
+        fields = ("rule", "severity", "field", "item", "message", "fix", "task__title", "task__task_id")
         return (
             rows.select_related(f"{persona_of}__benchmark")
             .only(*fields, *(f"{persona_of}__{name}" for name in ("name", "user_id", "benchmark__slug")))

@@ -157,7 +157,8 @@ def _read(
     completed = with_personas(benchmark, files)
     reading = read_personas(completed.files, name=name, sound_only=sound_only)
     reading.tasks_alone = completed.personas
-    reading.errors = reading.errors or [*_oversized_tasks(reading), *_unknown_apps(reading)]
+    if sound_only or not reading.errors:
+        reading.errors += [*_oversized_tasks(reading), *_unknown_apps(reading)]
     if sound_only:
         reading.keep_sound()
         _keep_places(benchmark, reading)

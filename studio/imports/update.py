@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from studio.domain.base import FileRef
@@ -38,7 +38,7 @@ def continue_from(imported: EpisodeSpec, stored: EpisodeSpec, report: ImportRepo
         persona = _with_files_of(stored.persona, persona)
         named = {group.name for group in groups}
         groups = (*groups, *(group for group in stored.groups if group.name not in named))
-    splits = {name: max(imported.split_of(name), stored.split_of(name), key=list(Split).index) for name in names}
+    splits = _stricter_splits(imported, stored, names)
     for name in sorted(name for name in names if splits[name] != imported.split_of(name)):
         report.warnings.append(
             Problem(
@@ -79,8 +79,9 @@ def continue_from(imported: EpisodeSpec, stored: EpisodeSpec, report: ImportRepo
 
 def with_tasks_of(imported: EpisodeSpec, stored: EpisodeSpec) -> EpisodeSpec:
     """``stored`` with the tasks of ``imported``, which came alone: what they build on stays, and new ones have no place
-    in the episode yet."""
+    in the episode yet. No task becomes more open than it is."""
     brought = {task.task_id: task for task in (*imported.tasks, *imported.unplaced)}
+    splits = with_split(stored.splits, _stricter_splits(imported, stored, brought))
 
     def current(task: TaskSpec) -> TaskSpec:
         new = brought.pop(task.task_id, None)
@@ -92,7 +93,11 @@ def with_tasks_of(imported: EpisodeSpec, stored: EpisodeSpec) -> EpisodeSpec:
 
     tasks, unplaced = (tuple(map(current, rows)) for rows in (stored.tasks, stored.unplaced))
     fresh = (task.model_copy(update={"depends_on": ()}) for task in brought.values())
-    return stored.model_copy(update={"tasks": tasks, "unplaced": (*unplaced, *fresh)})
+    return stored.model_copy(update={"tasks": tasks, "unplaced": (*unplaced, *fresh), "splits": splits})
+
+
+def _stricter_splits(imported: EpisodeSpec, stored: EpisodeSpec, names: Iterable[str]) -> dict[str, Split]:
+    return {name: max(imported.split_of(name), stored.split_of(name), key=list(Split).index) for name in names}
 
 
 def _with_files_of(stored: PersonaSpec, imported: PersonaSpec) -> PersonaSpec:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from studio.domain.plan import PAPER_PLAN
 from studio.domain.task import Dependency
 from studio.drafts.load import load_episode, load_task
+from studio.findings.queries import count_findings
 from studio.models import Benchmark, Event, Finding, Persona, Role, Task
 from studio.review import comments, workflow
 from studio.tasks.save import save_task
@@ -138,6 +139,7 @@ def many(benchmark, persona, owner, start, number):
         Finding(task=task, rule="r", severity="warning", message="m", fingerprint=str(n))
         for n, task in enumerate(tasks)
     )
+    count_findings(task.pk for task in tasks)
     Event.objects.bulk_create(
         Event(benchmark=benchmark, persona=persona, task=task, actor=owner, verb="edited") for task in tasks
     )

@@ -158,6 +158,53 @@ def test_a_sound_persona_is_imported_beside_one_with_errors(desk):
     assert Task.objects.filter(persona__benchmark=benchmark).count() == 7
 
 
+def test_what_is_held_out_among_the_rest_is_held_out_here(desk):
+    benchmark, client = desk
+    files = sample_files()
+    import_files(benchmark, files, by=benchmark.created_by)
+    benchmark.personas.get().tasks.filter(task_id="radio_04_music_return").update(split="validation")
+    fresh, raised = "radio_08_again", "radio_02_briefing"
+    task = files["radio_producer/tasks/radio_06_studio_line/task.yaml"]
+    files[f"radio_producer/tasks/{fresh}/task.yaml"] = task.replace(b"radio_06_studio_line", fresh.encode())
+    splits = f"\n  - task_id: {fresh}\nstudio:\n  splits: {{{fresh}: held_out, {raised}: held_out}}\n"
+    files["radio_producer/episode.yaml"] = files["radio_producer/episode.yaml"].rstrip() + splits.encode()
+
+    _, _, decide = previewed(desk, broken(files, "radio_01_clock"))
+    client.post(decide)
+
+    tasks = benchmark.personas.get().tasks.exclude(split="public")
+    assert dict(tasks.values_list("task_id", "split")) == {
+        fresh: "held_out",
+        raised: "held_out",
+        "radio_04_music_return": "validation",
+    }
+
+
+@pytest.mark.parametrize("flaw", ["app", "files"])
+def test_a_persona_that_would_be_refused_alone_is_left_out_beside_one_with_errors(desk, flaw, settings):
+    benchmark, client = desk
+    files = sample_files()
+
+    def named(persona):
+        renamed = {name.replace("radio_producer/", f"{persona}/"): content for name, content in files.items()}
+        return {name: content.replace(b"radio_producer", persona.encode()) for name, content in renamed.items()}
+
+    other, refused = named("editor"), named("cook")
+    other["editor/profile.yaml"] = b"[\n"
+    if flaw == "app":
+        refused["cook/apps/nosuch.json"] = b"{}"
+    else:
+        settings.UPLOAD_MAX_TASK_FILES = 9
+        refused |= {f"cook/tasks/radio_06_studio_line/{n}.txt": b"abc" for n in range(10)}
+    assert import_files(benchmark, refused, by=benchmark.created_by, dry_run=True).errors
+
+    _, row, decide = previewed(desk, files | other | refused)
+    client.post(decide)
+
+    assert {problem["file"].split("/")[0] for problem in row.report["left_out"]} == {"editor", "cook"}
+    assert [persona.user_id for persona in benchmark.personas.all()] == ["radio_producer"]
+
+
 def test_nothing_is_offered_where_the_rest_is_here_already(desk):
     benchmark, _ = desk
     import_files(benchmark, sample_files(), by=benchmark.created_by)
