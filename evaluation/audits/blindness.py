@@ -139,7 +139,8 @@ def _tells_of_audits(evidence: Mapping[str, Any]) -> bool:
 
 def _pilots_in(evidence: Mapping[str, Any], results: Iterable[Mapping[str, Any]]) -> set[int]:
     """Numbers."""
-    named = [*evidence.get("pilots", ()), *(pilot for view in results for pilot in view.get("pilots", ()))]
+    named = [*evidence.get("pilots", ()), *evidence.get("left_out", ())]
+    named += [pilot for view in results for pilot in view.get("pilots", ())]
     return {pilot["number"] if isinstance(pilot, Mapping) else pilot for pilot in named}
 
 

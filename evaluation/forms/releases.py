@@ -29,7 +29,7 @@ class ExceptionForm(OptionsForm):
     def __init__(self, *args: Any, scopes: Mapping[str, str], **kwargs: Any) -> None:
         """``scopes``: those that can be chosen, with what each covers."""
         super().__init__(*args, **kwargs)
-        for name in ("rule", "persona", "task", "place"):
+        for name in ("rule", "persona", "task", "place", "shown"):
             self.fields[name].widget = forms.HiddenInput()
             self.fields[name].required = name == "rule"
         scope = self.fields["scope"]

@@ -142,7 +142,8 @@ class ReleaseException(models.Model):
     persona = models.CharField(max_length=200, blank=True)
     """User id: all of its tasks, also those that come to be blocked later."""
     covers = models.JSONField(default=list)
-    """Without a persona, each blocker: ``[user id, task id, place]``, the ids empty for one of the benchmark itself."""
+    """Without a persona, each blocker: ``[user id, task id, place, state, figure]``, the ids empty for one of the
+    benchmark itself. Of another state, or with a higher figure, it is not covered."""
     reason = models.TextField()
     by = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

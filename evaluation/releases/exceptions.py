@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Collection, Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -16,7 +18,8 @@ from studio.models import Benchmark, Event, User
 from studio.models.transactions import atomic_with_retry
 
 EVIDENCE = "The evidence of a release"
-Covered = tuple[str, str, str]
+MARGIN = 1e-9
+"""Of figures that are the same."""
 
 
 class ExceptionOptions(Options):
@@ -30,6 +33,8 @@ class ExceptionOptions(Options):
     """Its id, for *one*; empty for a blocker of the benchmark itself."""
     place: str = Field(default="", max_length=1_000)
     """For *one*: tells it from others of its rule in the same task or benchmark."""
+    shown: str = Field(default="", max_length=64)
+    """Hash of what blocked when it was looked at: nothing is accepted if that has changed. Empty: as it is now."""
     reason: str = Field(min_length=1, max_length=2_000)
     """Stands in the release under your name."""
 
@@ -45,7 +50,11 @@ class Exceptions:
     def __init__(self, benchmark: Benchmark) -> None:
         self.rows = list(ReleaseException.objects.filter(benchmark=benchmark).select_related("by"))
         self._personas = {(row.rule, row.persona): row for row in self.rows if row.persona}
-        self._single = {(row.rule, *each): row for row in self.rows for each in row.covers}
+        self._single: dict[tuple[str, ...], list[tuple[float, ReleaseException]]] = {}
+        """With the figure up to which each covers."""
+        for row in self.rows:
+            for *what, figure in row.covers:
+                self._single.setdefault((row.rule, *what), []).append((figure, row))
 
     def split(self, blockers: Iterable[Blocker]) -> tuple[list[Blocker], list[Accepted]]:
         """Those that nobody accepted, and those that somebody did."""
@@ -61,11 +70,14 @@ class Exceptions:
         """Personas, and tasks with their personas, that exceptions from these rules name."""
         rows = [row for row in self.rows if row.rule in rules]
         personas = {row.persona for row in rows if row.persona}
-        return personas, {(persona, task) for row in rows for persona, task, _ in row.covers}
+        return personas, {(persona, task) for row in rows for persona, task, *_ in row.covers}
 
     def _of(self, blocker: Blocker) -> ReleaseException | None:
-        single = self._single.get((blocker.code, *_covered(blocker)))
-        return single or (self._personas.get((blocker.code, blocker.persona)) if blocker.persona else None)
+        what = (blocker.code, blocker.persona, blocker.task, blocker.place, blocker.state)
+        for figure, row in self._single.get(what, ()):
+            if blocker.figure <= figure + MARGIN:
+                return row
+        return self._personas.get((blocker.code, blocker.persona)) if blocker.persona else None
 
 
 @atomic_with_retry
@@ -75,29 +87,33 @@ def accept_blockers(
     """``blockers``: those that nobody accepted. Raises OptionsError, and BlindPilotError for a person to whom evidence
     is closed."""
     require_judges_open(by, benchmark, EVIDENCE)
-    found = [blocker for blocker in blockers if blocker.code == options.rule and _is_meant(blocker, options)]
+    of_rule = [blocker for blocker in blockers if blocker.code == options.rule]
+    if options.shown and options.shown != hash_of(of_rule):
+        raise OptionsError("", "What blocks the release has changed. Look at it again.")
+    found = [blocker for blocker in of_rule if _is_meant(blocker, options)]
     if not found:
-        raise OptionsError("rule", "Nothing of this kind blocks a release there any more. Look at the list again.")
+        raise OptionsError("", "Nothing of this kind blocks a release there any more. Look at the list again.")
     if not all(blocker.acceptable for blocker in found):
-        raise OptionsError("rule", f"{found[0].message} This must be fixed; it cannot be accepted.")
+        raise OptionsError("", f"{found[0].message} This must be fixed; it cannot be accepted.")
     whole_persona = options.scope == "persona"
     row = ReleaseException.objects.create(
         benchmark=benchmark,
         rule=options.rule,
         persona=options.persona if whole_persona else "",
-        covers=[] if whole_persona else [list(_covered(blocker)) for blocker in found],
+        covers=[] if whole_persona else [_covered(blocker) for blocker in found],
         reason=options.reason,
         by=by,
     )
-    summary = f"Made an exception: {options.reason}"  # not from what: auditors read it, and it may tell of judges
-    Event.objects.create(benchmark=benchmark, actor=by, verb="exception_made", summary=summary)
+    # neither from what nor why: auditors read it, and both may tell what judges decided
+    Event.objects.create(benchmark=benchmark, actor=by, verb="exception_made", summary="Made an exception.")
     return row
 
 
 @atomic_with_retry
 def withdraw_exception(row: ReleaseException, *, by: User) -> None:
-    """What it covered blocks a release again."""
-    summary = f"Withdrew an exception: {row.reason}"
+    """What it covered blocks a release again. Raises BlindPilotError for a person to whom evidence is closed."""
+    require_judges_open(by, row.benchmark, EVIDENCE)
+    summary = "Withdrew an exception."
     Event.objects.create(benchmark=row.benchmark, actor=by, verb="exception_withdrawn", summary=summary)
     row.delete()
 
@@ -108,11 +124,17 @@ def exception_json(blocker: Blocker, reason: str, by: str, since: str, row: Rele
     return {"problem": blocker.to_json(), "reason": reason, "by": by, "scope": scope, "since": since}
 
 
-def _covered(blocker: Blocker) -> Covered:
-    return blocker.persona, blocker.task, blocker.place
+def hash_of(blockers: Iterable[Blocker]) -> str:
+    """Of what they are about and how bad they are."""
+    return hashlib.sha256(json.dumps(sorted(map(_covered, blockers))).encode()).hexdigest()
+
+
+def _covered(blocker: Blocker) -> list[Any]:
+    return [blocker.persona, blocker.task, blocker.place, blocker.state, blocker.figure]
 
 
 def _is_meant(blocker: Blocker, options: ExceptionOptions) -> bool:
     if options.scope == "persona":
         return bool(options.persona) and blocker.persona == options.persona
-    return options.scope == "all" or _covered(blocker) == (options.persona, options.task, options.place)
+    one = (options.persona, options.task, options.place)
+    return options.scope == "all" or (blocker.persona, blocker.task, blocker.place) == one

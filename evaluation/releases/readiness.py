@@ -52,6 +52,10 @@ class Blocker(NamedTuple):
     """Whether a person may accept it as an exception."""
     place: str = ""
     """Tells it from others of its code in the same task or benchmark: a path, a finding, a judge."""
+    state: str = ""
+    """What it is about, such as a task's content: of another state it is another blocker."""
+    figure: float = 0
+    """How bad it is, where that is a number."""
 
     def to_json(self) -> JsonDict:
         return {"code": self.code, "message": self.message, "persona": self.persona, "task": self.task}
@@ -131,7 +135,7 @@ def _errors(candidate: ReleaseCandidate) -> Iterable[Blocker]:
         location = (f"{field} {finding.item}" if finding.item else field).capitalize()
         message = f"{location}: {finding.message}" if location else finding.message
         task = tasks[finding.task_id]
-        yield _blocker_of(task, f"check-{finding.rule}", message)._replace(place=finding.fingerprint)
+        yield _blocker_of(task, f"check-{finding.rule}", message)._replace(place=finding.fingerprint, state="")
 
 
 def _uncredited(benchmark: Benchmark) -> Iterable[Blocker]:
@@ -160,7 +164,8 @@ def _unvalidated(benchmark: Benchmark) -> Iterable[Blocker]:
     for each in standings(benchmark) if benchmark.validated_releases else ():
         if not each.validated:
             message = f"{each.row} is not validated. {each.why}"
-            yield Blocker(NOT_VALIDATED, message, each.row.persona.user_id, each.task.task_id, each.row.pk)
+            about = (each.row.persona.user_id, each.task.task_id, each.row.pk)
+            yield Blocker(NOT_VALIDATED, message, *about, state=each.row.content)
 
 
 def _unreadable(errors: Iterable[JsonDict]) -> Iterable[Blocker]:
@@ -217,23 +222,27 @@ def _unaudited(candidate: ReleaseCandidate) -> Iterable[Blocker]:
             "too-few-audited",
             f"Given what judges were shown, people have resolved {audit.n} decisions of real judges; a release needs "
             f"{min_decisions}. Audit single decisions.",
+            figure=min_decisions - audit.n,
         )
     if truth.n < min_decisions:
         yield Blocker(
             "truth-not-measured",
             f"In truth, with the whole session before them, people have resolved {truth.n or 'no'} decisions of real "
             f"judges; a release needs {min_decisions}. Audit whole sessions, or ask some decisions again.",
+            figure=min_decisions - truth.n,
         )
     if audit.value is not None and audit.value > limit:
         yield Blocker(
             "judges-disagree",
             f"People disagree with {audit.percent} of the audited decisions; at most {limit:.0%} is allowed.",
+            figure=audit.value,
         )
     if truth.value is not None and truth.value > limit:
         yield Blocker(
             "judges-wrong-in-truth",
             f"Knowing the whole session, people disagree with {truth.percent} of the decisions; at most {limit:.0%} is "
             f"allowed. Where this is more than given what judges were shown, show judges more.",
+            figure=truth.value,
         )
     limit, not_shown = limits.not_shown, candidate.evidence.not_shown
     if not_shown.value is not None and not_shown.value > limit:
@@ -241,6 +250,7 @@ def _unaudited(candidate: ReleaseCandidate) -> Iterable[Blocker]:
             "evidence-not-shown",
             f"For {not_shown.percent} of the audited questions, judges were not shown enough to decide; at most "
             f"{limit:.0%} is allowed. Each audit lists what to show.",
+            figure=not_shown.value,
         )
 
 
@@ -285,6 +295,7 @@ def not_compared(row: UncomparedJudge) -> Blocker:
         f"{row.judge} with {row.prompt} scores {pilots}, but has not been compared with people: it has judged {done} "
         f"of the sessions that they audited, and {row.needed} are needed. Let it judge an audited pilot again.",
         place=f"{row.judge} with {row.prompt}",
+        figure=row.needed - row.compared,
     )
 
 
@@ -299,6 +310,7 @@ def is_worse(row: WorseJudge) -> Blocker:
         f"{row.judge} with {row.prompt} scores {_pilots(row.pilots)}, and is worse than {row.in_use}: on the same "
         f"decisions of people, {' and '.join(how)}. Let the other judge score, or say why this one may.",
         place=f"{row.judge} with {row.prompt}",
+        figure=max(share.now / share.n for share in (wrong, false_pass) if share.is_worse),
     )
 
 
@@ -311,4 +323,4 @@ def _pilots(numbers: Sequence[int]) -> str:
 
 
 def _blocker_of(task: CandidateTask, code: str, message: str) -> Blocker:
-    return Blocker(code, message, task.persona.user_id, task.task_id, task.pk)
+    return Blocker(code, message, task.persona.user_id, task.task_id, task.pk, state=task.content)

@@ -34,6 +34,20 @@ class _HeldTask(NamedTuple):
     title: str
 
 
+_ToldBy = tuple[list[str], dict[str, list[str]]]
+"""Held-out texts that a persona's published tasks say too, and those in its files, by path."""
+
+
+class _Found(NamedTuple):
+    of: str
+    """Hash of revisions and settings."""
+    texts: str
+    """Hash of the held-out texts."""
+    personas: dict[str, _ToldBy]
+    """By hash of their revisions."""
+    blockers: list[Blocker]
+
+
 class HeldOutTexts:
     """What held-out tasks say, line by line, to be found in files. A text is words with spaces between."""
 
@@ -85,9 +99,13 @@ class HeldOutTexts:
             which = f"{path} of the published pack tells"
             if place == DOCUMENTS:
                 which = "README, data card and other documents of the published pack tell"
-            for held in sorted({self._owners[text] for text in texts}):
+            own: dict[_HeldTask, list[str]] = {}
+            for text in sorted(texts):
+                own.setdefault(self._owners[text], []).append(text)
+            for held, of_task in sorted(own.items()):
                 message = f"{which} of “{held.title}”, which is held out."
-                found[place, held] = Blocker(TOLD, message, held.persona, held.task, place=place)
+                state = _hash_of(of_task)
+                found[place, held] = Blocker(TOLD, message, held.persona, held.task, place=place, state=state)
         return list(found.values())
 
     def _in(self, words: Sequence[str]) -> set[str]:
@@ -109,39 +127,44 @@ def told_in_pack(pins: Sequence[Pin], files: Iterable[tuple[str, bytes]]) -> lis
 
 
 def told_now(benchmark: Benchmark) -> list[Blocker]:
-    """By what a release would publish now: the files of personas, and what the settings say. What was found in a
-    persona is kept until it or a held-out text changes."""
+    """By what a release would publish now: the files of personas, and what the settings say. What was found is kept
+    until a revision or a setting changes, and of a persona until it or a held-out text does: one entry a benchmark."""
     tasks = Task.objects.filter(persona__benchmark=benchmark).exclude(state=TaskState.RETIRED)
-    if not tasks.filter(split=Split.HELD_OUT).exists():
-        return []
-    pins, cache = newest_pins(benchmark), caches["results"]
     with_held = set(tasks.filter(split=Split.HELD_OUT).values_list("persona", flat=True).distinct())
+    if not with_held:
+        return []
+    pins, cache, entry = newest_pins(benchmark), caches["results"], f"told:{benchmark.pk}"
+    said_of_it = benchmark.credits.model_dump_json(exclude={"file_origins"})  # those of held-out files are left out
+    settings = f"{benchmark.name}\n{benchmark.description}\n{said_of_it}"
+    now = _hash_of(settings, *pins)
+    kept: _Found | None = cache.get(entry)
+    if kept and kept.of == now:
+        return kept.blockers
     loaded = {pin.persona: pin.load() for pin in pins if pin.row in with_held}
     texts = HeldOutTexts(part for episode in loaded.values() if (part := part_of(episode, HELD_BACK)))
-    keys = {pin.persona: f"told:{_hash_of(texts.key, pin)}" for pin in pins}
-    known = cache.get_many(keys.values())
-    made = {}
+    known = kept.personas if kept and kept.texts == texts.key else {}
+    found: dict[str, _ToldBy] = {}
     for pin in pins:
-        if keys[pin.persona] not in known:
+        key = _hash_of(pin)
+        if (own := known.get(key)) is None:
             part = part_of(loaded.get(pin.persona) or pin.load(), PUBLISHED)
-            made[keys[pin.persona]] = _told_by(texts, part) if part else ([], {})
-    cache.set_many(made)
-    known |= made
-    said = {text for own, _ in known.values() for text in own}
-    said_of_it = benchmark.credits.model_dump_json(exclude={"file_origins"})  # those of held-out files are left out
-    settings = f"{benchmark.name}\n{benchmark.description}\n{said_of_it}".encode()
-    files = [(DOCUMENTS, texts.in_file(DOCUMENTS, settings))]
-    files += [found for key in keys.values() for found in known[key][1].items()]
-    return texts.blockers((path, set(found) - said) for path, found in files)
+            own = _told_by(texts, part) if part else ([], {})
+        found[key] = own
+    said = {text for own, _ in found.values() for text in own}
+    told = [(DOCUMENTS, texts.in_file(DOCUMENTS, settings.encode()))]
+    told += [(path, set(own)) for _, by_path in found.values() for path, own in by_path.items()]
+    blockers = texts.blockers((path, own - said) for path, own in told)
+    cache.set(entry, _Found(now, texts.key, found, blockers))
+    return blockers
 
 
-def _told_by(texts: HeldOutTexts, part: EpisodeSpec) -> tuple[list[str], dict[str, list[str]]]:
+def _told_by(texts: HeldOutTexts, part: EpisodeSpec) -> _ToldBy:
     found = {path: sorted(texts.in_file(path, content)) for path, content in sorted(episode_files([part]).items())}
     return sorted(texts.said_by(part)), {path: own for path, own in found.items() if own}
 
 
-def _hash_of(texts: str, pin: Pin) -> str:
-    return hashlib.sha256(f"{texts} {pin.persona} {list(pin.tasks)}".encode()).hexdigest()
+def _hash_of(*what: object) -> str:
+    return hashlib.sha256(repr(what).encode()).hexdigest()
 
 
 def _lines(task: TaskSpec) -> Iterator[str]:

@@ -32,7 +32,7 @@ from evaluation.releases.download import archive_response, find_held_out, site_r
 from evaluation.releases.draft import draft_changes
 from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.errata import publish_erratum
-from evaluation.releases.exceptions import EVIDENCE, Accepted, Exceptions, accept_blockers, withdraw_exception
+from evaluation.releases.exceptions import EVIDENCE, Accepted, Exceptions, accept_blockers, hash_of, withdraw_exception
 from evaluation.releases.limits import limits_of, set_limits
 from evaluation.releases.pins import earlier_releases
 from evaluation.releases.readiness import (
@@ -269,18 +269,24 @@ def release_except(request: SignedInRequest, slug: str) -> HttpResponse:
     blockers = [each for each in open_blockers(benchmark) if each.code == asked.get("rule")]
     scope = (asked.get("persona", ""), asked.get("task", ""), asked.get("place", ""))
     meant = next((each for each in blockers if (each.persona, each.task, each.place) == scope), None)
-    scopes = {"all": f"All {len(blockers)} as they are now" if len(blockers) > 1 else "This alone"}
-    if meant and len(blockers) > 1:
-        scopes = {"one": "This alone", **scopes}
+    if len(blockers) == 1:
+        [meant] = blockers
+    scopes = {"one": "This alone, as it is now"} if meant else {}
+    if len(blockers) > 1:
+        scopes["all"] = f"All {len(blockers)} as they are now"
     if meant and meant.task:
-        scopes["persona"] = f"All tasks of {meant.persona}, also later ones"
-    form = ExceptionForm(request.POST or None, scopes=scopes, initial=request.GET.dict())
-    if request.method == "POST" and form.is_valid():
+        scopes["persona"] = f"All tasks of {meant.persona}, also later ones and whatever changes"
+    of_one = {"persona": meant.persona, "task": meant.task, "place": meant.place} if meant else {}
+    initial = {"rule": asked.get("rule", ""), "shown": hash_of(blockers), **of_one}
+    posted = request.POST.copy() if request.method == "POST" else None
+    form = ExceptionForm(posted, scopes=scopes or {"all": ""}, initial=initial)
+    if posted is not None and form.is_valid():
         try:
             accept_blockers(benchmark, blockers, form.options(), by=request.user)
             return redirect("evaluation:release_new", slug)
         except OptionsError as error:
             form.reject(error)
+            posted["shown"] = hash_of(blockers)  # it is shown now
     context = {
         "benchmark": benchmark,
         "form": form,
@@ -449,7 +455,7 @@ def _accepted(accepted: Sequence[Accepted], exceptions: Sequence[ReleaseExceptio
 def _scope(row: ReleaseException) -> str:
     if row.persona:
         return f"all tasks of {row.persona}, also later ones"
-    persona, task, place = row.covers[0]
+    persona, task, place, *_ = row.covers[0]
     if len(row.covers) > 1:
         return f"{count_of(len(row.covers), 'task' if task else 'case')}, as they were then"
     return f"{persona} · {task} alone" if task else place or "the benchmark"

@@ -10,10 +10,13 @@ from django.urls import reverse
 from evaluation.models import ReleaseException
 from evaluation.releases.blocker_kinds import open_blockers, readiness_of
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
-from evaluation.releases.exceptions import ExceptionOptions, accept_blockers, withdraw_exception
+from evaluation.releases.exceptions import ExceptionOptions, Exceptions, accept_blockers, withdraw_exception
 from evaluation.releases.packing import open_archive
+from evaluation.releases.readiness import Blocker
 from studio.domain.options import OptionsError
+from studio.drafts.load import load_task
 from studio.models import Benchmark, Event, Task, User
+from studio.tasks.save import save_task
 from tests.evaluation.builders import benchmark_of, rubric, task
 from tests.evaluation.factories import person
 from tests.factories import mark_approved
@@ -131,6 +134,28 @@ def test_exception_of_one_finding_does_not_cover_the_next_of_its_rule(benchmark:
     assert blocked(benchmark, "check-some-rule") == ["a"]
 
 
+def test_task_that_was_accepted_and_is_written_anew_is_no_longer_covered(benchmark: Benchmark, manager: User) -> None:
+    accept(benchmark, manager, "task-not-approved")
+    row = Task.objects.get(task_id="a")
+    save_task(row.pk, load_task(row).model_copy(update={"initial_request": "Another thing."}), by=None)
+    assert blocked(benchmark, "task-not-approved") == ["a"]
+
+
+def test_figure_is_accepted_up_to_what_it_was(benchmark: Benchmark, manager: User) -> None:
+    worse = Blocker("judges-disagree", "People disagree.", figure=0.4)
+    better = worse._replace(figure=0.03)
+    options = ExceptionOptions.read({"rule": "judges-disagree", "reason": "Known."})
+    accept_blockers(benchmark, [worse._replace(figure=0.06)], options, by=manager)
+    assert Exceptions(benchmark).split([worse])[0] == [worse]
+    assert Exceptions(benchmark).split([better])[0] == []
+
+
+def test_event_of_an_exception_tells_neither_from_what_nor_why(benchmark: Benchmark, manager: User) -> None:
+    withdraw_exception(accept(benchmark, manager, "task-not-approved"), by=manager)
+    events = Event.objects.filter(verb__startswith="exception").order_by("pk")
+    assert [event.summary for event in events] == ["Made an exception.", "Withdrew an exception."]
+
+
 @pytest.mark.parametrize(
     ("wanted", "why"),
     [
@@ -172,10 +197,14 @@ def test_page_accepts_for_who_may_release_and_offers_each_scope(
     shown = client.get(address, asked).content.decode()
     assert "Letter a is not approved" in shown and "Letter b is not approved" not in shown
     assert all(text in shown for text in ("This alone", "All 2 as they are now", f"All tasks of {user_id}"))
+    stale = {**asked, "scope": "all", "reason": "It is known.", "shown": "of another day"}
+    again = client.post(address, stale).content.decode()
+    assert "What blocks the release has changed." in again and "of another day" not in again
     refused = client.post(address, {**asked, "scope": "one", "reason": " "})
     assert (refused.status_code, ReleaseException.objects.count()) == (422, 0)
     client.post(address, {**asked, "scope": "one", "reason": "It is known."})
-    assert [row.covers for row in ReleaseException.objects.all()] == [[[user_id, "a", ""]]]
+    [row] = ReleaseException.objects.all()
+    assert row.covers == [[user_id, "a", "", Task.objects.get(task_id="a").content, 0]]
     by_task = client.get(reverse("evaluation:release_new", args=[benchmark.slug]), {"by": "task"}).content.decode()
     assert by_task.count(">accepted<") == 1
 
