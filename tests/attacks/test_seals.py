@@ -153,13 +153,14 @@ def test_the_verdict_from_the_evidence_of_a_release_that_somebody_else_cut(desk:
     assert client_of(desk.owner).get(f"/api/releases/{release.pk}/").status_code == 200
 
 
-@pytest.mark.parametrize("where", ["evidence", "results"])
+@pytest.mark.parametrize("where", ["evidence", "left out", "results"])
 def test_a_release_that_names_the_pilot_under_audit(desk: Desk, where: str) -> None:
-    """As evidence, or in the results that it tells, without a figure of audits."""
+    """As evidence, as left out of it, or in the results that it tells, without a figure of audits."""
     release, number = desk.release(), Pilot.objects.get(pk=desk.changed.pk).number
-    told = {"evidence": {"pilots": [{"number": number}]}, "results": [{"pilots": [number]}]}
+    evidence = {"evidence": "pilots", "left out": "left_out"}.get(where)
     Release.objects.filter(pk=release.pk).delete()
-    release.manifest = {"evidence": {}, "totals": {}, "tasks": [], where: told[where]}
+    release.manifest = {"evidence": {evidence: [{"number": number}]} if evidence else {}, "totals": {}, "tasks": []}
+    release.manifest["results"] = [] if evidence else [{"pilots": [number]}]
     release.save(force_insert=True)
 
     for path in (f"/releases/{release.pk}/", f"/releases/{release.pk}/site/", f"/api/releases/{release.pk}/"):
