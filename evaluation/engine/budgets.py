@@ -17,7 +17,7 @@ Limits = Mapping[str, float]
 
 
 class BudgetSpentError(Exception):
-    """Nothing more may be sent. ``scope`` is session, pilot or benchmark."""
+    """``scope``, a session, a pilot, a benchmark or a validation, may send nothing more."""
 
     def __init__(self, scope: str, message: str) -> None:
         super().__init__(message)
@@ -62,11 +62,12 @@ def check_limits(scope: str, limits: Limits, spent: Spent) -> None:
 
 
 def check_worst(scope: str, limit: Decimal, spent: Decimal, worst: Decimal) -> None:
-    """Raises BudgetSpentError if a call may cost more than is left."""
+    """Raises BudgetSpentError if a call may cost more than is left; of a benchmark's budget for its pilot alone, since
+    the calls of others may cost less."""
     if spent + worst > limit:
         left = _dollars(float(max(limit - spent, Decimal(0))))
         raise BudgetSpentError(
-            scope,
+            "pilot" if scope == "benchmark" else scope,
             f"What is left of the {scope}’s budget of {_dollars(float(limit))}, {left}, does not cover the next call, "
             f"which may cost {_dollars(float(worst))}. Raise it to go on.",
         )

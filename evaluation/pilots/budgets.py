@@ -24,6 +24,7 @@ from evaluation.engine.budgets import (
 )
 from evaluation.llm.client import ANSWER_LIMITS
 from evaluation.models import BenchmarkBudget, Pilot, Session
+from evaluation.models.leased import free
 from evaluation.models.pilots import ROLES
 from evaluation.models.sessions import ALL_TOKENS
 from studio.models import Benchmark, Event, User
@@ -108,20 +109,19 @@ def reserve(session: Session, worst: Decimal) -> bool:
     assert pilot is not None
     with transaction.atomic():
         # whoever reserves holds these rows: of two at once, the second sees what the first has reserved
-        benchmark = Benchmark.objects.select_for_update(no_key=True).get(pk=pilot.benchmark_id)
+        row = BenchmarkBudget.objects.select_for_update(no_key=True).filter(pk=pilot.benchmark_id).first()
         budgets = Pilot.objects.select_for_update(no_key=True).values_list("budgets", flat=True).get(pk=pilot.pk)
-        shared = benchmark_limits(benchmark.pk)
         rooms = [
             ("session", budgets.get("session", {}), Session.objects.filter(pk=session.pk)),
             ("pilot", budgets.get("pilot", {}), Session.objects.filter(run__pilot=pilot)),
-            ("benchmark", shared, Session.objects.filter(run__pilot__benchmark=benchmark)),
+            ("benchmark", row.limits if row else {}, Session.objects.filter(run__pilot__benchmark=pilot.benchmark_id)),
         ]
         is_free = True
         for scope, limits, sessions in rooms:
             if limit := limits.get("cost"):
                 spent = spent_in(sessions).cost
                 check_worst(scope, Decimal(str(limit)), spent, worst)
-                others = sessions.exclude(pk=session.pk).exclude(claimed_by="").aggregate(all=Sum("reserved"))
+                others = sessions.exclude(pk=session.pk).exclude(free()).aggregate(all=Sum("reserved"))
                 is_free = is_free and spent + (others["all"] or 0) + worst <= Decimal(str(limit))
         if is_free:
             Session.objects.filter(pk=session.pk, claimed_by=session.claimed_by).update(reserved=worst)

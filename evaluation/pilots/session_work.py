@@ -89,7 +89,7 @@ def _work(session: Session) -> None:
 
 
 def _stop_for_budget(session: Session, spent: BudgetSpentError) -> None:
-    """A session's own budget stops it alone; the others pause all pilots they are for, until they are raised."""
+    """A session's own budget stops it alone; the others pause its pilot or all of a benchmark, until raised."""
     if session.run.pilot is None:
         stop_validation(session.probe.asking.pk, str(spent))
         return

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from django.core.management import call_command
+from django.db import OperationalError, connection, transaction
 from django.test import Client
 
 from evaluation.engine.budgets import BudgetSpentError, Spent
@@ -23,6 +27,7 @@ from evaluation.pilots.control import ControlError, control_pilot
 from evaluation.pilots.queue import claim_session
 from evaluation.pilots.spending import shared_spending
 from studio.domain.options import OptionsError
+from studio.models import Benchmark
 from tests.evaluation.builders import intents, task
 from tests.evaluation.factories import person, pilot_row
 from tests.evaluation.pilots.builders import start, work_through
@@ -35,6 +40,29 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "s
 def _fresh_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluation.pilots.budgets.FRESH_SECONDS", 0)
     shared_spending._totals.clear()
+
+
+def two_pilots(stub: StubModel) -> tuple[Pilot, Pilot]:
+    """Of one benchmark."""
+    first, second = (start(stub, task("a", intents=intents("one"))) for _ in range(2))
+    Pilot.objects.filter(pk=second.pk).update(benchmark=first.benchmark, number=2)
+    second.refresh_from_db()
+    return first, second
+
+
+def beside(reserving: Callable[[], bool]) -> bool:
+    """On another connection; raises OperationalError if it had to wait for this one."""
+
+    def run() -> bool:
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute("SET LOCAL lock_timeout = '1s'")
+                return reserving()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(run).result()
 
 
 @pytest.mark.slow
@@ -107,6 +135,57 @@ def test_what_a_call_may_cost_is_kept_free_until_it_is_stored_or_its_lease_ends(
         reserve(second, Decimal("2.6"))
 
 
+def test_what_a_dead_worker_kept_free_is_free_once_its_lease_has_expired():
+    pilot = pilot_row(runs=2)
+    Pilot.objects.filter(pk=pilot.pk).update(budgets={"pilot": {"cost": 5.0}})
+    dead, alive = (claim_session(pk) for pk in Session.objects.order_by("pk").values_list("pk", flat=True))
+    assert dead and alive and reserve(dead, Decimal(4)) and not reserve(alive, Decimal(2))
+
+    Session.objects.filter(pk=dead.pk).update(lease_until="2000-01-01T00:00Z")
+
+    assert reserve(alive, Decimal(2))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_holds_the_benchmark_for_long_keeps_no_call_waiting():
+    pilot = pilot_row()
+    Pilot.objects.update(budgets={"pilot": {"cost": 3.0}})
+    set_benchmark_budget(pilot.benchmark, {"cost": 3}, by=None)
+    session = claim_session(Session.objects.get().pk)
+    assert session
+
+    with transaction.atomic():
+        Benchmark.objects.select_for_update(no_key=True).get(pk=pilot.benchmark_id)
+        assert beside(partial(reserve, session, Decimal(1)))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_pilots_that_use_a_budget_at_once_the_second_sees_what_the_first_keeps_free(stub: StubModel):
+    first, second = two_pilots(stub)
+    set_benchmark_budget(first.benchmark, {"cost": 3}, by=None)
+    ours, other = (claim_session(Session.objects.get(run__pilot=pilot).pk) for pilot in (first, second))
+    assert ours and other
+
+    with transaction.atomic():
+        assert reserve(ours, Decimal(2))
+        with pytest.raises(OperationalError, match="lock timeout"):
+            beside(partial(reserve, other, Decimal(2)))
+    assert not reserve(other, Decimal(2))
+
+
+def test_a_call_too_dear_for_what_a_benchmark_has_left_pauses_its_pilot_alone(stub: StubModel):
+    dear, cheap = two_pilots(stub)
+    for role in ("agent", "user_model", "judge"):
+        dear.config[role] |= {"input_price": "1", "output_price": "1", "params": {"max_tokens": 200}}
+    dear.save()
+    set_benchmark_budget(dear.benchmark, {"cost": 0.0001}, by=None)
+
+    work_through(dear)
+
+    assert dear.state == "paused" and "the benchmark’s budget of $0.0001, $0.0001, does not cover" in dear.reason
+    assert work_through(cheap).state == "finished"
+
+
 @pytest.mark.slow
 def test_a_stored_call_gives_back_what_was_kept_free_for_it(stub: StubModel):
     pilot = start(stub, task("a", intents=intents("one")), budgets={"pilot": {"cost": 1.0}})
@@ -173,9 +252,7 @@ def test_an_impossible_budget_is_named_beside_its_field_and_stays_there_to_be_me
 
 
 def test_budget_of_a_benchmark_holds_for_all_its_pilots(stub: StubModel):
-    first = start(stub, task("a", intents=intents("one")))
-    second = start(stub, task("a", intents=intents("one")))
-    Pilot.objects.filter(pk=second.pk).update(benchmark=first.benchmark, number=2)
+    first, second = two_pilots(stub)
     set_benchmark_budget(first.benchmark, {"calls": 3}, by=None)
 
     work_through(first)
