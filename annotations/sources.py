@@ -33,7 +33,7 @@ class ModelAuditor:
     waiting: int
     """Judgings that are still to come."""
     stopped: int
-    """Judgings that infrastructure failures stopped."""
+    """Judgings that technical failures stopped."""
     cost: str
     """In US dollars, so far."""
     estimate: str | None

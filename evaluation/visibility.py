@@ -21,7 +21,7 @@ def visible_pilots(user: AnyUser) -> QuerySet[Pilot]:
 
 def with_counts(pilots: QuerySet[Pilot]) -> QuerySet[Pilot]:
     """Annotated with ``total`` sessions, and how many are ``over``, ``failed`` by the agent, and ``stopped`` by
-    infrastructure failures.
+    technical failures.
     """
     path = "runs__sessions"
     return pilots.annotate(

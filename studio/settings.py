@@ -267,7 +267,7 @@ CELERY_WORKER_CONCURRENCY = WORKER_SESSIONS + 8
 # A message counts as lost after this long (seconds) and comes again; of work that goes on it finds nothing to claim.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 24 * 3600}
 
-# Lease of a session after its worker's last heartbeat; retries after infrastructure failures, with exponential backoff
+# Lease of a session after its worker's last heartbeat; retries after technical failures, with exponential backoff
 # from SESSION_RETRY_SECONDS.
 SESSION_LEASE_SECONDS = float(os.environ.get("STUDIO_SESSION_LEASE_SECONDS", 60))
 SESSION_ATTEMPTS = int(os.environ.get("STUDIO_SESSION_ATTEMPTS", 5))

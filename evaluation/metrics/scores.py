@@ -12,8 +12,8 @@ Worked example, also a test: persona P has tasks a, b, c; c depends on a and b; 
 How unfinished sessions count, by scoring mode:
 
     compat  a failed or ungraded task is left out of the mean, and out of the pool of its dependents, as in the public
-            release: failing can raise the score. The same holds for infrastructure failures.
-    strict  a failed task scores 0 on both and covers nothing for its dependents. An infrastructure failure neither
+            release: failing can raise the score. The same holds for technical failures.
+    strict  a failed task scores 0 on both and covers nothing for its dependents. A technical failure neither
             helps nor hurts: the task, and the Proc of what pools it, count as missing.
 
 Ungraded items (their grader is missing or broken) are outside the weight of Comp in both modes, and counted beside
@@ -40,7 +40,7 @@ class TaskResult:
 
     task_id: str
     outcome: Outcome
-    """``failed`` by the agent; ``missing`` after an infrastructure failure or cancellation, or before it ran."""
+    """``failed`` by the agent; ``missing`` after a technical failure or cancellation, or before it ran."""
     intents: int
     covered: int
     comp: Mapping[ScoringMode, float | None] = field(default_factory=dict)

@@ -70,7 +70,7 @@ class Judging(Leased):
         RUNNING = "running", "Running"
         BATCHED = "batched", "In a batch"
         FINISHED = "finished", "Finished"
-        ERROR = "error", "Infrastructure failure"
+        ERROR = "error", "Technical failure"
 
     LEASED = State.RUNNING
 

@@ -58,7 +58,7 @@ class Session(Leased):
         AWAITING = "awaiting", "Waiting for the person in a seat"
         FINISHED = "finished", "Finished"
         FAILED = "failed", "Failed by the agent"
-        ERROR = "error", "Infrastructure failure"
+        ERROR = "error", "Technical failure"
         CANCELLED = "cancelled", "Cancelled"
 
     LEASED = State.RUNNING

@@ -49,7 +49,7 @@ def control_pilot(pilot_id: int, action: str, *, by: User | None, everything: bo
 
 
 def possible_actions(pilot: Pilot, *, stopped: int, failed: int) -> frozenset[str]:
-    """``stopped`` and ``failed``: its sessions that infrastructure failures stopped, and that the agent failed."""
+    """``stopped`` and ``failed``: its sessions that technical failures stopped, and that the agent failed."""
     if pilot.imported:
         return frozenset()
     retry = {"retry"} if stopped else set()

@@ -101,7 +101,7 @@ class PilotProgress:
     unpriced: int
     """Calls of unknown cost."""
     reasons: list[Reason]
-    """Why infrastructure failures stopped sessions, most frequent first."""
+    """Why technical failures stopped sessions, most frequent first."""
     next_try: datetime | None
     """Of the sessions that are tried again by themselves."""
     left: Left | None

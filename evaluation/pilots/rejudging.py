@@ -234,7 +234,7 @@ def start_rejudging(plan: RejudgingPlan, *, by: User | None) -> JudgingRound:
 
 
 def resume_round(judging_round: JudgingRound) -> int:
-    """Take up what infrastructure failures stopped; returns how many judgings."""
+    """Take up what technical failures stopped; returns how many judgings."""
     stopped = Judging.objects.filter(round=judging_round, state=Judging.State.ERROR)
     number = stopped.update(state=Judging.State.WAITING, reason="")
     wake_workers()

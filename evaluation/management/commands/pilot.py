@@ -24,7 +24,7 @@ from studio.management.base import EXIT_PROBLEMS, ReportCommand, add_options, de
 class Command(ReportCommand):
     help = (
         "Run a model over tasks of a benchmark. Exit status 0: started, or with --wait finished (a session the agent "
-        "failed is a result); 1: stopped by infrastructure failures, or cancelled; 2: usage error."
+        "failed is a result); 1: stopped by technical failures, or cancelled; 2: usage error."
     )
 
     empty = {"pilot": None, "state": None, "sessions": [], "scores": {}}

@@ -18,7 +18,7 @@ class Command(ReportCommand):
     help = (
         "Judge the stored sessions of a pilot again, without running its agent: by another judge, with another prompt "
         "version, or several times. What was asked before is answered from the record and costs nothing. Exit status "
-        "0: started, or with --wait finished; 1: some judgings were stopped by infrastructure failures; 2: usage error."
+        "0: started, or with --wait finished; 1: some judgings were stopped by technical failures; 2: usage error."
     )
 
     empty = {"pilot": None, "judgings": 0, "calls": {"asked": 0, "replayed": 0}, "flipped": 0, "cost": "0"}

@@ -258,6 +258,7 @@ def test_session_that_an_infrastructure_failure_stopped_is_told_to_go_on_from_th
     page = read(client, session)
 
     assert "A retry on the pilot’s page goes on from here." in page
+    assert "Technical failure" in page and "Infrastructure" not in page
     assert "Open when a technical failure stopped the session." in step(page, "intent-1")
 
 
