@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from django.db import transaction
 
@@ -11,6 +12,7 @@ from evaluation.sandbox import SandboxUnavailableError
 from evaluation.trials.script_analysis import analyse_script
 from studio.celery import app
 from studio.domain.graders import ANALYSIS, GraderReport
+from studio.findings.grader_keys import MAX_PARALLEL
 from studio.findings.refresh import refresh_findings
 from studio.models import Blob, GraderScript, Persona, ScriptReport
 
@@ -27,14 +29,15 @@ def analyse_scripts(scripts: Iterable[str]) -> None:
     missing = set(scripts)
     missing -= set(ScriptReport.objects.filter(sha256__in=missing, analysis=ANALYSIS).values_list("sha256", flat=True))
     analysed = []
-    for sha256, content in Blob.objects.read(list(missing)).items():
+    with ThreadPoolExecutor(MAX_PARALLEL) as pool:
+        reports = [pool.submit(_analyse, *script) for script in Blob.objects.read(list(missing)).items()]
         try:
-            report = _analyse(sha256, content)
+            for report in as_completed(reports):
+                _store(report.result())
+                analysed.append(report.result().sha256)
         except SandboxUnavailableError as error:
             logger.warning("Grader scripts cannot be run: %s", error)
-            break
-        _store(report)
-        analysed.append(sha256)
+            pool.shutdown(cancel_futures=True)
     if analysed:
         personas = GraderScript.objects.filter(blob__in=analysed).values("persona")
         refresh_findings(Persona.objects.filter(pk__in=personas))
