@@ -66,6 +66,23 @@ def test_finding_is_dismissed_and_restored_without_losing_unsaved_text(task, vis
     assert not Waiver.objects.filter(task=task).exists()
 
 
+def test_all_places_of_a_finding_are_dismissed_and_the_focus_goes_to_the_next(task, visit):
+    page = open_editor(visit, task)
+    for criterion in page.locator("textarea[name$='.criterion']").all()[:3]:
+        criterion.fill("Is the sheet good?")
+    pane = page.locator("[data-live=findings]")
+    finding = pane.locator("[data-finding]").filter(has_text="3 places")
+    expect(finding).not_to_have_count(0)
+    before = pane.locator("[data-finding]").count()
+
+    finding.first.locator("summary").press("Enter")
+    finding.first.get_by_role("button", name="This is wrong").press("Enter")
+
+    expect(pane.locator("[data-finding]")).to_have_count(before - 1)
+    assert Waiver.objects.filter(task=task).count() == 3
+    assert page.evaluate("document.activeElement.closest('[data-finding]') !== null")
+
+
 def test_keys_step_through_findings_and_the_outline_counts_them(task, visit):
     page = open_editor(visit, task)
     page.locator("textarea[name=title]").fill("")

@@ -81,7 +81,9 @@ function applyFix(button) {
 // A dismissal applies to the page as it is, saved or not: the form is sent along, and its findings come back.
 async function dismiss(own, button) {
   const body = new URLSearchParams(serialize(formValues()));
-  for (const [name, value] of new FormData(own, button)) body.set(name, String(value));
+  const said = new FormData(own, button);
+  for (const name of new Set(said.keys())) body.delete(name);
+  for (const [name, value] of said) body.append(name, String(value));
   if (button) button.disabled = true;
   let result;
   try {
@@ -95,8 +97,17 @@ async function dismiss(own, button) {
   problem.hidden = !result.problem;
   problem.textContent = result.problem ?? "";
   if (!result.findings || result.problem) return;
+  const at = [...pane.querySelectorAll("[data-finding]")].indexOf(own.closest("[data-finding]"));
   document.activeElement?.blur();
   show(result);
+  focusFinding(at);
+}
+
+// Whoever works by keyboard goes on with the finding that came to this place.
+function focusFinding(at) {
+  const all = pane.querySelectorAll("[data-finding]");
+  const next = all[at] ?? all[all.length - 1];
+  (next?.querySelector("summary, a, button") ?? pane.querySelector("[data-tab=findings]")).focus();
 }
 
 if (pane && form) {
