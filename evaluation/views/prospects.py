@@ -23,6 +23,7 @@ def can_be_done(request: SignedInRequest, slug: str, user_id: str) -> HttpRespon
         "benchmark": persona.benchmark,
         "prospects": found,
         "impossible": sum(bool(each.obstacles) for each in found),
+        "told_earlier": sum(bool(each.told) for each in found),
         "remedies": {obstacle.remedy for each in found for obstacle in each.obstacles},
         "addresses": {task.task_id: task.get_absolute_url() for task in persona.tasks.only("task_id", "persona")},
     }

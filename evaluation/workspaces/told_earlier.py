@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -38,7 +39,7 @@ def told_earlier(task: TaskSpec, episode: EpisodeSpec, apps: Collection[str], re
     position = [other.task_id for other in episode.tasks].index(task.task_id)
     texts = {other.task_id: (other, established_text(other)) for other in episode.tasks[:position]}
     found = [
-        ToldEarlier(name, tuple(other for other, text in texts.values() if _tells(text, name)))
+        ToldEarlier(name, tuple(other for other, text in texts.values() if _whole_words(name).search(text)))
         for name in names
         if not _tells(own, name)
     ]
@@ -62,12 +63,22 @@ def _names(task: TaskSpec) -> Iterator[str]:
     for item in task.checklist:
         if item.grader == "rubric":
             for span in quoted(item.criterion):
-                if is_name(name := span.text.strip(" .,;:!?…")):
+                name = span.text.strip(" .,;:!?…")
+                if is_name(name) and not _is_label(name):
                     yield name
 
 
 def is_name(text: str) -> bool:
     return any(letter.isupper() or letter.isdecimal() for letter in text)
+
+
+def _is_label(text: str) -> bool:
+    """Such as “Total” of a row: a word of any text, with a capital because it stands alone."""
+    return text.isalpha() and not any(letter.isupper() for letter in text[1:])
+
+
+def _whole_words(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
 
 
 def _tells(text: str, name: str) -> bool:

@@ -157,9 +157,30 @@ def test_text_typed_in_two_windows_at_once_is_chosen_from(task, visit):
     saved_draft(one)
     other.unroute(re.compile("/keep/"))
     other.keyboard.press("Control+s")
-    other.locator(NOTICE).get_by_role("button", name="Keep the text of this window").click()
+    keep = other.locator(NOTICE).get_by_role("button", name="Keep the text of this window")
+    expect(keep).to_be_visible()
+    with other.expect_response(re.compile("/keep/")):  # which asks again
+        other.keyboard.press("x")
+        other.keyboard.press("Backspace")
+    keep.click()
     expect(other.locator(STATUS)).to_contain_text("Saved as version 2")
     assert request_of(task) == "Fourth."
+
+
+def test_a_duplicated_tab_is_a_window_of_its_own(task, visit):
+    one = visit("author").go(task.get_absolute_url())
+    with one.expect_popup() as opened:
+        one.evaluate("window.open(location.href)")  # copies what the tab keeps, as duplicating it does
+    other = opened.value
+    one.route(re.compile("/keep/"), lambda route: route.abort())
+    one.get_by_role("textbox", name=REQUEST).fill("From the first window.")
+    other.get_by_role("textbox", name=REQUEST).fill("From the second window.")
+    saved_draft(other)
+    one.unroute(re.compile("/keep/"))
+
+    one.keyboard.press("Control+s")
+
+    expect(one.locator(NOTICE)).to_contain_text("in another window")
 
 
 def test_an_untouched_window_writes_nothing_when_it_is_closed(task, visit):

@@ -35,7 +35,7 @@ function chooseText(copy) {
     await act();
     restoreAll(localCopies());
   };
-  offerTexts("You typed something else in another window of this page, which was closed before it could be sent.", [
+  offerTexts("You typed something else in another window of this page, and it has not been sent yet.", [
     ["Use it", answered(() => restore(copy, true))],
     ["Keep what is shown", answered(() => keepDiscarded(copy.words).then(copy.forget, () => {}))],
   ]);

@@ -99,8 +99,11 @@ async function saveNow(asked, withdraw = false) {
     return showFailure(error.reason, { version: saveVersion });
   }
   state.failing = false;
+  if (answer.elsewhere) {
+    if (saveVersion) state.wanted = sent;
+    return chooseText();
+  }
   state.wanted = "";
-  if (answer.elsewhere) return chooseText(saveVersion);
   keepMine = false;
   state.savedAt = Date.now();
   const isNew = String(answer.draft) !== draftNumber();
@@ -118,12 +121,12 @@ async function saveNow(asked, withdraw = false) {
   if (saveVersion && answer.versioned) await saved(answer);
 }
 
-function chooseText(saveVersion) {
+function chooseText() {
   storeLocally();
   const keep = () => {
     keepMine = true;
     clearNotice();
-    save({ saveVersion });
+    save();
   };
   offerTexts("You typed here and in another window of this page at once.", [
     ["Keep the text of this window", keep],

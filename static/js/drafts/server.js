@@ -19,8 +19,8 @@ export async function request(body) {
   return (await fetchAnswer(form.dataset.autosave, { method, body, headers: body ? headers() : {} })).json();
 }
 
-sessionStorage["studio:window"] ??= Math.random().toString(36).slice(2);
-export const WINDOW = sessionStorage["studio:window"];
+// Not kept: a browser that duplicates a tab copies what the tab keeps, and two windows would be one.
+export const WINDOW = Math.random().toString(36).slice(2);
 
 /**
  * Posts the draft. `elsewhere` is answered where another window of this user stored newer text than `number`.

@@ -216,6 +216,17 @@ def test_a_name_that_criteria_want_and_only_an_earlier_task_tells_is_known(chang
         assert found[1].told.startswith("Criteria name “Marlin 4”, known only from earlier tasks: “Shop”.")
 
 
+@pytest.mark.parametrize("label", ["Total", "MARLIN", "Ledger 3"])
+def test_a_label_or_a_part_of_a_word_is_no_name_that_an_earlier_task_tells(label: str):
+    earlier = BOUGHT.model_copy(update={"initial_request": "Total costs of the Marlin 4, please, as in Ledger 34."})
+    item = ChecklistItem(uid="a", criterion=f"The table has a row “{label}”.")
+    tasks = (earlier, PLAY.model_copy(update={"checklist": (item,)}))
+
+    found = prospects(EpisodeSpec(episode_id="ep", persona=PersonaSpec(user_id="ada"), tasks=tasks), lambda hashes: {})
+
+    assert found[1].told_earlier == ()
+
+
 def test_what_an_earlier_task_makes_is_there_for_a_later_one():
     making = TaskSpec(
         task_id="first", initial_request=SPOTIFY, checklist=(_called("spotify__create_playlist", title="Night Tide"),)
