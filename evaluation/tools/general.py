@@ -234,7 +234,7 @@ GENERAL: dict[str, GeneralTool] = {
             "Set reminders and recurring tasks; those due by the episode’s clock open its next session",
             "Add, list or remove reminders and recurring tasks; you are told of those due when a session begins.",
             schedule.Cron,
-            lambda around: partial(schedule.schedule, around.workspace, around.clock.now),
+            lambda around: lambda given: schedule.schedule(around.workspace, around.clock.now, given),
         ),
         GeneralTool(
             "web_search",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.protocol.clock import Clock
+from evaluation.protocol.clock import MOVING, Clock
 from evaluation.tools import Outbox, Surroundings, Toolbox, Workspace, World, reachable_names, toolbox_for
 from evaluation.tools.general import GENERAL
 from evaluation.tools.schedule import is_calendar
@@ -163,6 +163,16 @@ def test_question_and_messages_go_to_the_user(toolbox: Toolbox, tmp_path: Path, 
     assert outbox.take_question() == "Which?\n- A\n- B"
     assert outbox.deliver("Done.") == "A draft.\n[attached: plan.md, 3 bytes]\n\nDone."
     assert outbox.deliver("Next.") == "Next."
+
+
+def test_schedule_is_told_the_time_of_each_call(tmp_path: Path):
+    clock = Clock(datetime(2026, 4, 13, 9, 0), MOVING)
+    toolbox = toolbox_for(Workspace(tmp_path), [], World(clock=clock))
+
+    clock.begin(3)  # 09:30
+
+    said = use(toolbox, "cron", action="add", message="Call Ada", at="2026-04-13T09:10")
+    assert "09:30" in said
 
 
 def test_schedule_lasts_in_the_workspace(toolbox: Toolbox, tmp_path: Path):
