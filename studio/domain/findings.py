@@ -46,6 +46,8 @@ class Finding(Spec):
     """For a finding without ``passage``: the whole text of the field or row."""
     row: str = Field(default="", exclude=True, repr=False)
     """The uid of the row it is about."""
+    about: str = Field(default="", exclude=True, repr=False)
+    """As ``Flaw.about``."""
     stable_message: str = Field(default="", exclude=True, repr=False)
     """The message with the other task's id instead of its title and number, which may change."""
 
@@ -53,7 +55,8 @@ class Finding(Spec):
     def fingerprint(self) -> str:
         """Identifies the same defect in the same text, also after rows move or the rule's message is reworded. Waivers
         are tied to it."""
-        parameters = sorted(_PARAMETERS.findall(self.stable_message or self.message))
+        said = sorted(_PARAMETERS.findall(self.stable_message or self.message))
+        parameters = [self.about] if self.about else said
         parts = [self.rule, self.persona, self.task, self.field, self.row, self.passage, self.other]
         parts += [self.field_text, *parameters]
         return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]

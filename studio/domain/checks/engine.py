@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from time import thread_time
 from typing import Any
@@ -58,9 +58,14 @@ def find_problems(
                     task_findings.append(_stopped(task, context, seconds))
                     break
                 flaws = rule.check(task, context if alone is None or rule.across_tasks else alone)
-                task_findings += [_finding(rule, flaw, task, context) for flaw in flaws]
+                task_findings += [_finding(rule, flaw, task, context) for flaw in _once_each(flaws)]
             findings += sorted(task_findings, key=lambda finding: _SEVERITIES.index(finding.severity))
     return findings
+
+
+def _once_each(flaws: Iterable[Flaw]) -> Iterable[Flaw]:
+    """A passage that a text repeats is one flaw."""
+    return {(flaw.field, flaw.item, flaw.passage, flaw.other, flaw.message): flaw for flaw in flaws}.values()
 
 
 def _with_only(task: TaskSpec, context: CheckContext) -> CheckContext:
@@ -96,7 +101,8 @@ def _finding(rule: Rule, flaw: Flaw, task: TaskSpec, context: CheckContext) -> F
         proposal=flaw.proposal,
         data=flaw.data,
         field_text="" if flaw.passage else "\n".join(map(_text, _rows(task, flaw))),
-        row="".join(getattr(row, "uid", "") for row in _rows(task, flaw)) if flaw.item else "",
+        row="".join(map(_identity, _rows(task, flaw))) if flaw.item else "",
+        about=flaw.about,
         stable_message=flaw.message,
     )
 
@@ -107,6 +113,11 @@ def _rows(task: TaskSpec, flaw: Flaw) -> tuple[Any, ...]:
     if not isinstance(value, tuple):
         return (value,)
     return value[flaw.item - 1 : flaw.item] if flaw.item else value
+
+
+def _identity(row: Any) -> str:
+    names = ("uid", "task_id", "path", "tool")
+    return next((str(value) for name in names if (value := getattr(row, name, ""))), "")
 
 
 def _text(row: Any) -> str:

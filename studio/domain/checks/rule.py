@@ -35,6 +35,9 @@ class Flaw:
     """None: the rule's."""
     data: str = ""
     """What the one-click fix puts there: a path or a spelling."""
+    about: str = ""
+    """What it is about where the quotations and numbers of the message do not tell it from others of the rule in the
+    same place, or would change with other rows: an app, a missing field, the uid of another row."""
 
 
 @dataclass(frozen=True)

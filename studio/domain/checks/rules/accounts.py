@@ -35,6 +35,7 @@ def sign_in_missing(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             "Add the account to the app’s data, or correct what is said here.",
             sign_in.item,
             passage=sign_in.passage,
+            about=f"{sign_in.app} {sign_in.username}",
         )
 
 

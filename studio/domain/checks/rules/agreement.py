@@ -45,7 +45,8 @@ def contradiction(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     for key in script_keys(task):
         if not _agrees(key.about[:2_000], agreed):
             for flaw in _flaws("grader_script", None, key.about[:2_000], before):
-                yield Flaw(flaw.field, f"What the script checks as “{key.name}”: {flaw.message}", flaw.fix)
+                message = f"What the script checks as “{key.name}”: {flaw.message}"
+                yield Flaw(flaw.field, message, flaw.fix, about=f"{key.name}: {flaw.about}")
 
 
 def _agrees(text: str, agreed: Collection[tuple[str, str]]) -> bool:
@@ -63,6 +64,7 @@ def _flaws(field: str, position: int | None, text: str, others: list[tuple[str, 
                 "Make the two consistent.",
                 position,
                 passage=conflict.mine,
+                about=conflict.theirs,
             )
             return
 

@@ -50,6 +50,7 @@ def duplicate_criterion(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]
             "Remove one of the two, or give one of them a higher weight.",
             position,
             passage=task.checklist[position - 1].criterion,
+            about=task.checklist[first - 1].uid,
             severity="warning" if exactly else "hint",
         )
 

@@ -42,10 +42,11 @@ def rule_incomplete(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             continue
         if item.rule.kind in ("record_exists", "record_gone") and not (item.rule.arguments or item.rule.containing):
             fix = "Say at least one field, such as “title = Plan”."
-            yield Flaw("checklist", "Any record would meet the rule.", fix, position)
+            yield Flaw("checklist", "Any record would meet the rule.", fix, position, about="fields")
         for name in REQUIRED_FIELDS[item.rule.kind]:
             if not getattr(item.rule, name).strip():
-                yield Flaw("checklist", f"The rule does not name {PHRASES[name]}.", f"Name {PHRASES[name]}.", position)
+                message, fix = f"The rule does not name {PHRASES[name]}.", f"Name {PHRASES[name]}."
+                yield Flaw("checklist", message, fix, position, about=name)
 
 
 @rule("rule-tool-unbound", "warning")

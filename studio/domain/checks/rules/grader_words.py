@@ -47,16 +47,17 @@ def grader_word_unasked(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]
             if texts in seen or texts in asked:
                 continue
             wanted = f"“{script.name}” requires {' or '.join(quote(text) for text in texts[:3])} (line {line})"
+            about = "\n".join(texts)
             if not any(map(known_vocabulary.has, texts)):
                 seen.add(texts)
                 message = f"{wanted}, which nothing in the task or before it asks for."
-                yield Flaw("grader_script", message, WORD_FIX, passage=texts[0])
+                yield Flaw("grader_script", message, WORD_FIX, passage=texts[0], about=about)
             elif len(texts) == 1 and len(group) > 2 and len(asked) == len(group) - 1:
                 seen.add(texts)
                 message = (
                     f"{wanted}, which is mentioned but not asked for, as the other words are that it requires there."
                 )
-                yield Flaw("grader_script", message, WORD_FIX, passage=texts[0], severity="hint")
+                yield Flaw("grader_script", message, WORD_FIX, passage=texts[0], severity="hint", about=about)
 
 
 def _is_word(text: str) -> bool:
@@ -203,6 +204,7 @@ def _amount_flaws(script: ReadableScript, task: TaskSpec) -> Iterator[Flaw]:
                 f"“{script.name}” counts {_describe(amount)} (line {amount.line}), and {where} says "
                 f"{quote(limit.span.text)}.",
                 CONTRADICTION_FIX,
+                about=f"{_describe(amount)} (line {amount.line}): {limit.span.text}",
             )
 
 

@@ -40,6 +40,7 @@ def duplicate_intent(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             "Remove one of the two.",
             position,
             passage=task.intents[position - 1].content,
+            about=task.intents[first - 1].uid,
             severity="warning" if exactly else "hint",
         )
 
@@ -179,7 +180,12 @@ def persistent_not_earlier(task: TaskSpec, context: CheckContext) -> Iterator[Fl
             f"{which} persistent, but only this task shows {'it' if single else 'them'}.",
             "Add the earlier task or the profile as a source, or set the scope to this session only.",
             positions[0],
+            about=_uids(task, positions),
         )
+
+
+def _uids(task: TaskSpec, positions: list[int]) -> str:
+    return " ".join(sorted(task.intents[position - 1].uid for position in positions))
 
 
 def intents_shown_only_here(task: TaskSpec, episode: EpisodeSpec) -> list[int]:
@@ -239,6 +245,7 @@ def scope_unmarked(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             f"{'it' if single else 'them'} again.",
             f"Set {'its' if single else 'their'} scope to persistent.",
             positions[0],
+            about=_uids(task, positions),
         )
 
 

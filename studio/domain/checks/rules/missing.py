@@ -80,6 +80,7 @@ def recovery_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                     position,
                     other=source.ref if source.kind == "session" else "",
                     severity="error" if source.kind == "session" else "warning",
+                    about=f"{source.kind} {source.ref}",
                 )
 
 
@@ -203,6 +204,7 @@ def request_unknown_place(task: TaskSpec, context: CheckContext) -> Iterator[Fla
                 f"The request refers to {kind.name}, but the agent has no tool or file for it.",
                 "Add a file or a tool, or mention something it can access.",
                 passage=passage.strip(),
+                about=kind.name,
             )
 
 
@@ -218,6 +220,7 @@ def request_unknown_deed(task: TaskSpec, context: CheckContext) -> Iterator[Flaw
                 f"The agent has no tool to {kind.name}.",
                 "Ask for the text in a file, or give the persona a tool for it.",
                 passage=passage.strip(" .!?\n"),
+                about=kind.name,
             )
 
 
