@@ -20,8 +20,8 @@ from tests.local.processes import processes_of, wait_until
 from tests.local.test_pilot_kills import ENVIRONMENT, shell
 
 pytestmark = [pytest.mark.minutes, pytest.mark.timeout(1500)]
-SEED, KILLS, TASKS, AT_ONCE = 5, 5, 6, 4
-LATENCY = 0.4
+SEED, KILLS, TASKS, AT_ONCE = 5, 5, 9, 4
+LATENCY = 1.5
 """Seconds of an answer: the validation should outlast its kills."""
 BEGIN = """
 from evaluation.models import ModelEndpoint
@@ -76,15 +76,15 @@ def test_killed_workers_lose_nothing_of_a_validation_and_pay_for_no_stored_answe
     with serving(stub), studio(tmp_path, **ENVIRONMENT):
         begin = BEGIN.format(url=stub.base_url, at_once=AT_ONCE, tasks=TASKS)
         look = LOOK.format(validation=shell(tmp_path, begin, "VALIDATION"))
-        killed = 0
+        killed, asked = 0, 0
         while killed < KILLS:
+            more = asked + 1 + chance.randrange(3)
+            wait_until(lambda more=more: stub.asked.total() >= more, f"questions after {killed} kills", seconds=180)
             asked = stub.asked.total()
-            more = asked + chance.randrange(6)
-            wait_until(lambda more=more: stub.asked.total() > more, "questions", seconds=180)
             workers = sorted(pid for pid, command in processes_of(tmp_path).items() if "celery" in command)
-            if workers:
-                os.kill(chance.choice(workers), signal.SIGKILL)
-                killed += 1
+            for pid in workers:  # all, so that none asks on while another comes up
+                os.kill(pid, signal.SIGKILL)
+            killed += bool(workers)
         until = time.monotonic() + 600
         while (result := json.loads(shell(tmp_path, look, "RESULT")))["state"] == "running":
             assert time.monotonic() < until, result
