@@ -198,6 +198,7 @@ class ReleaseExceptionsView(APIView):
     @extend_schema(responses=ExceptionSerializer(many=True))
     def get(self, request: ApiRequest, slug: str) -> Response:
         benchmark = find_benchmark(request.user, slug)
+        require(request.user, benchmark, "release")
         require_judges_open(request.user, benchmark, EVIDENCE)
         return Response(self._rows(benchmark))
 

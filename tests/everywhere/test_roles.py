@@ -204,7 +204,7 @@ RULES = {
     "evaluation:release_accept": "POST release",
     "evaluation:release_except": "GET release, POST release",
     "evaluation:release_exception_withdraw": "POST release",
-    "evaluation:api-release-exceptions": "GET view, POST release",
+    "evaluation:api-release-exceptions": "GET release, POST release",
     "evaluation:api-release-exception": "DELETE release",
     "evaluation:release_key": "POST manage",
     "evaluation:release": "GET view, POST release",
