@@ -144,6 +144,7 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("releases", "/releases/"),
         Shot("release-new", f"/benchmarks/{slug}/releases/"),
         Shot("release-limits", f"/benchmarks/{slug}/releases/limits/"),
+        Shot("release-exceptions", f"/benchmarks/{slug}/releases/exceptions/?rule=scripted-judges"),
         Shot("release", paths.release),
         Shot("release-results", f"{paths.release}results/"),
         Shot("validation", f"/benchmarks/{slug}/validation/"),

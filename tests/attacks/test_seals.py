@@ -623,10 +623,11 @@ INDIFFERENT = set(
     """accept_warnings action actor after agent answer.correct answer.feasible answer.realistic answer.well_scoped app
     assignee at author before body_part budget_calls budget_cost budget_tokens category command_connection
     command_program compose cost cursor difficulty does download example file findings folder forward from judge mode
-    model name next no-op_text note only page page_size part path pattern persona protocol raw react_context_tokens
-    react_instructions react_memory react_tools reason reply reviewer runs scope scripts second service
-    session_budget_calls session_budget_cost session_budget_tokens severity source split tag target task task_type
-    tasks thread tokens tool tool_calls tools trigger turns unread until user_model user_style version writer""".split()
+    model name next no-op_text note only page page_size part path pattern persona place protocol raw
+    react_context_tokens react_instructions react_memory react_tools reason reply reviewer rule runs scope scripts
+    second service session_budget_calls session_budget_cost session_budget_tokens severity source split tag target
+    task task_type tasks thread tokens tool tool_calls tools trigger turns unread until user_model user_style version
+    writer""".split()
 )
 """Names that lead to nothing that is sealed: which page, in which order, what a form is filled with."""
 NOT_PLAYED = {

@@ -53,7 +53,7 @@ OTHER_APPS = (  # actions, parts and files
     "evaluation:results_view_freeze "
     "evaluation:release_request evaluation:release_download evaluation:release_key evaluation:release_statement "
     "evaluation:release_held_out evaluation:release_held_out_statement evaluation:release_accept "
-    "evaluation:release_site evaluation:pilot_verified "
+    "evaluation:release_site evaluation:release_exception_withdraw evaluation:pilot_verified "
     "evaluation:validation_stop evaluation:validation_resume evaluation:rehearsal_solution "
     "evaluation:rehearsal_act evaluation:request_proposal "
     "evaluation:proposal evaluation:endpoint_try evaluation:endpoint_models evaluation:endpoint_remove "
