@@ -170,7 +170,7 @@ def _decided(session: SessionResult) -> dict[str, Any]:
                 "met": each.met,
                 "why": " ".join(filter(None, (each.quote, each.reason, each.error))),
             }
-            for each in session.kept.decided[STRICT].values()
+            for each in sorted(session.kept.decided[STRICT].values(), key=lambda each: (each.index, each.turn))
         ],
     }
 
