@@ -209,7 +209,7 @@ def test_key_pressed_before_the_board_has_settled_takes_effect_after_it(sample, 
     page.keyboard.press("j")
 
     expect(page.locator("#detail h1")).to_contain_text(TITLES[1])
-    expect(card(page, 4)).to_be_focused()
+    expect(card(page, 2)).to_be_focused()
     assert page.evaluate("document.same")
 
 
