@@ -76,7 +76,7 @@ def test_from_the_first_task_to_a_released_pack(people, visit):
     ada.get_by_label("Title").fill("Baking plan for Saturday")
     ada.get_by_label("Request").fill(REQUEST)
     press(ada, "Create task")
-    expect(ada.get_by_text("Clear the errors.")).to_be_visible()
+    expect(ada.get_by_text("Clear the errors: Baking plan for Saturday.")).to_be_visible()
     press(ada, "+ intent")
     ada.keyboard.type(INTENT)
     press(ada, "+ item")
