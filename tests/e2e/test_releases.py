@@ -26,7 +26,7 @@ def test_blockers_are_listed_and_an_accepted_release_can_be_imported(sample, rad
     expect(
         blockers.filter(has_text="A reusable clock").or_(blockers.filter(has_text="radio_01_clock")).first
     ).to_be_visible()
-    page.get_by_label("Version").fill("1.0")
+    page.get_by_role("textbox", name="Version").fill("1.0")
     page.get_by_role("button", name="Accept exceptions and release").click()
     expect(page.get_by_role("button", name="Accept exceptions and release")).to_be_visible()  # not without a reason
     page.get_by_label("Reason for the exceptions").fill("Practice, for a class.")

@@ -136,7 +136,7 @@ def test_from_the_first_task_to_a_released_pack(people, visit):
 
     owner.goto("/")
     follow(owner, "What blocks the next release")
-    owner.get_by_label("Version").fill("1.0")
+    owner.get_by_role("textbox", name="Version").fill("1.0")
     owner.get_by_label("Reason for the exceptions").fill("A first look; a script played the agent.")
     press(owner, "Accept exceptions and release")
     expect(owner.get_by_role("heading", name="Release 1.0 is being made")).to_be_visible()
