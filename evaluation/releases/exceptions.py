@@ -88,7 +88,7 @@ def accept_blockers(
     is closed."""
     require_judges_open(by, benchmark, EVIDENCE)
     of_rule = [blocker for blocker in blockers if blocker.code == options.rule]
-    if options.shown and options.shown != hash_of(of_rule):
+    if options.shown and options.shown != digest(of_rule):
         raise OptionsError("", "What blocks the release has changed. Look at it again.")
     found = [blocker for blocker in of_rule if _is_meant(blocker, options)]
     if not found:
@@ -124,8 +124,8 @@ def exception_json(blocker: Blocker, reason: str, by: str, since: str, row: Rele
     return {"problem": blocker.to_json(), "reason": reason, "by": by, "scope": scope, "since": since}
 
 
-def hash_of(blockers: Iterable[Blocker]) -> str:
-    """Of what they are about and how bad they are."""
+def digest(blockers: Iterable[Blocker]) -> str:
+    """Of blockers as somebody looks at them: what they are about, and how bad they are."""
     return hashlib.sha256(json.dumps(sorted(map(_covered, blockers))).encode()).hexdigest()
 
 

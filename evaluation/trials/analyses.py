@@ -32,9 +32,9 @@ def analyse_scripts(scripts: Iterable[str]) -> None:
     with ThreadPoolExecutor(MAX_PARALLEL) as pool:
         reports = [pool.submit(_analyse, *script) for script in Blob.objects.read(list(missing)).items()]
         try:
-            for report in as_completed(reports):
-                _store(report.result())
-                analysed.append(report.result().sha256)
+            for made in as_completed(reports):
+                _store(report := made.result())
+                analysed.append(report.sha256)
         except SandboxUnavailableError as error:
             logger.warning("Grader scripts cannot be run: %s", error)
             pool.shutdown(cancel_futures=True)

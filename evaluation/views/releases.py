@@ -32,7 +32,7 @@ from evaluation.releases.download import archive_response, find_held_out, site_r
 from evaluation.releases.draft import draft_changes
 from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.errata import publish_erratum
-from evaluation.releases.exceptions import EVIDENCE, Accepted, Exceptions, accept_blockers, hash_of, withdraw_exception
+from evaluation.releases.exceptions import EVIDENCE, Accepted, Exceptions, accept_blockers, digest, withdraw_exception
 from evaluation.releases.limits import limits_of, set_limits
 from evaluation.releases.pins import earlier_releases
 from evaluation.releases.readiness import (
@@ -277,7 +277,7 @@ def release_except(request: SignedInRequest, slug: str) -> HttpResponse:
     if meant and meant.task:
         scopes["persona"] = f"All tasks of {meant.persona}, also later ones and whatever changes"
     of_one = {"persona": meant.persona, "task": meant.task, "place": meant.place} if meant else {}
-    initial = {"rule": asked.get("rule", ""), "shown": hash_of(blockers), **of_one}
+    initial = {"rule": asked.get("rule", ""), "shown": digest(blockers), **of_one}
     posted = request.POST.copy() if request.method == "POST" else None
     form = ExceptionForm(posted, scopes=scopes or {"all": ""}, initial=initial)
     if posted is not None and form.is_valid():
@@ -286,7 +286,7 @@ def release_except(request: SignedInRequest, slug: str) -> HttpResponse:
             return redirect("evaluation:release_new", slug)
         except OptionsError as error:
             form.reject(error)
-            posted["shown"] = hash_of(blockers)  # it is shown now
+            posted["shown"] = digest(blockers)  # it is shown now
     context = {
         "benchmark": benchmark,
         "form": form,
@@ -438,10 +438,10 @@ def _by_task(benchmark: Benchmark, page: Page[Any], *, sealed: bool) -> list[Tas
     rows = [TaskRow(task, []) for task in page]
     by_key = {row.task.pk: row.blockers for row in rows}
     standing, accepted = Exceptions(benchmark).split(found)
-    for blocker in (*standing, *(each.blocker for each in accepted)):
-        if blocker.task_pk is not None and blocker.task_pk in by_key:
-            row = replace(_row(benchmark, blocker), accepted=blocker not in standing)
-            by_key[blocker.task_pk].append(row)
+    for blockers, is_accepted in ((standing, False), ([each.blocker for each in accepted], True)):
+        for blocker in blockers:
+            if blocker.task_pk in by_key:
+                by_key[blocker.task_pk].append(replace(_row(benchmark, blocker), accepted=is_accepted))
     return rows
 
 
