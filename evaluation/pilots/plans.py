@@ -206,8 +206,7 @@ def tasks_of_sessions(plans: Sequence[PersonaPlan]) -> list[int]:
 
 
 def planned_task(revision: Revision) -> PlannedTask:
-    spec = TaskSpec.model_validate(revision.spec)
-    return PlannedTask(spec.task_id, tuple(dependency.task_id for dependency in spec.depends_on))
+    return PlannedTask.of(TaskSpec.model_validate(revision.spec))
 
 
 def newest_revisions(tasks: Sequence[Task]) -> dict[int, Revision]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from evaluation.protocol.given import GivenTurn
-from evaluation.protocol.modes import PlannedTask, with_dependencies
+from evaluation.protocol.modes import earlier_needed
 from evaluation.workspaces.manifests import Manifest, Read, stage_files
 from studio.domain.episode import EpisodeSpec
 from studio.domain.opening_message import opening_message
@@ -59,14 +59,6 @@ def given_turn(
     if name == "pastes":
         return GivenTurn(_pasted(task, read))
     return GivenTurn({"nothing": "", "done": "Done.", "asks": QUESTIONS}[name])
-
-
-def earlier_needed(task: TaskSpec, episode: EpisodeSpec) -> list[TaskSpec]:
-    """The tasks that it depends on, directly or through others, in order."""
-    tasks = (*episode.tasks, *episode.unplaced)
-    planned = [PlannedTask(each.task_id, tuple(need.task_id for need in each.depends_on)) for each in tasks]
-    needed = with_dependencies([task.task_id], planned) - {task.task_id}
-    return [each for each in tasks if each.task_id in needed]
 
 
 def _own(task: TaskSpec) -> str:

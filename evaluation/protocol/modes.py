@@ -10,6 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from studio.domain.episode import EpisodeSpec
+from studio.domain.task import TaskSpec
+
 
 class PilotMode(StrEnum):
     EPISODE = "episode"
@@ -90,6 +93,10 @@ class PlannedTask:
     name: str
     depends_on: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, task: TaskSpec) -> PlannedTask:
+        return cls(task.task_id, tuple(need.task_id for need in task.depends_on))
+
 
 @dataclass(frozen=True)
 class Chain:
@@ -136,6 +143,13 @@ def plan_run(
 def with_dependencies(names: Iterable[str], tasks: Sequence[PlannedTask]) -> set[str]:
     """The tasks named and, transitively, those they depend on."""
     return _reachable(names, {task.name: task.depends_on for task in tasks})
+
+
+def earlier_needed(task: TaskSpec, episode: EpisodeSpec) -> list[TaskSpec]:
+    """The tasks that it depends on, directly or through others, in order."""
+    tasks = (*episode.tasks, *episode.unplaced)
+    needed = with_dependencies([task.task_id], [*map(PlannedTask.of, tasks)]) - {task.task_id}
+    return [each for each in tasks if each.task_id in needed]
 
 
 def groups_of(tasks: Sequence[PlannedTask]) -> list[tuple[str, ...]]:

@@ -258,7 +258,7 @@ def _chosen(pack: Pack, options: RunOptions) -> list[tuple[int, EpisodeSpec]]:
 
 
 def _sessions(at: int, episode: EpisodeSpec, options: RunOptions) -> list[PlannedSession]:
-    tasks = [PlannedTask(task.task_id, tuple(need.task_id for need in task.depends_on)) for task in episode.tasks]
+    tasks = [*map(PlannedTask.of, episode.tasks)]
     own = [
         task.name
         for task in tasks

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from evaluation.protocol.modes import earlier_needed
 from evaluation.workspaces.manifests import Read
 from studio.domain.checks.sources import established_text, opening_text, profile_text
 from studio.domain.episode import EpisodeSpec
@@ -89,15 +90,7 @@ def _own_texts(task: TaskSpec, episode: EpisodeSpec) -> Iterator[str]:
     yield opening_text(task)
     yield from (intent.content for intent in task.intents)
     yield profile_text(episode.persona)
-    tasks = {each.task_id: each for each in episode.tasks}
-    pending, seen = [task], {task.task_id}
-    while pending:
-        for dependency in pending.pop().depends_on:
-            other = tasks.get(dependency.task_id)
-            if other and other.task_id not in seen:
-                seen.add(other.task_id)
-                pending.append(other)
-                yield established_text(other)
+    yield from map(established_text, earlier_needed(task, episode))
 
 
 def _files_text(task: TaskSpec, persona: PersonaSpec, apps: Collection[str], read: Read) -> str | None:
