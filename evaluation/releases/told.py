@@ -12,6 +12,7 @@ from django.core.cache import caches
 
 from evaluation.releases.pins import Pin, newest_pins, parts_of
 from evaluation.releases.readiness import TOLD, Blocker
+from evaluation.releases.texts_within import texts_within
 from studio.domain.app_data import CLOCK, ClockError, path_of, read_times
 from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.splits import HELD_BACK, PUBLISHED, part_of
@@ -84,8 +85,12 @@ class HeldOutTexts:
         lines = (line for task in (*part.tasks, *part.unplaced) for line in _lines(task))
         return {text for line in lines for text in self._in(_words(line))}
 
-    def in_file(self, path: str, content: bytes) -> set[str]:
-        found = self._in(_words(f"{path} {content.decode('utf-8', 'replace')}".replace("\\n", " ")))
+    def in_file(self, path: str, content: bytes, *, within: bool = False) -> set[str]:
+        """``within``: what documents and archives say, too, which are read one by one."""
+        texts = texts_within(path, content) if within else (content.decode("utf-8", "replace"),)
+        found = self._in(_words(path))
+        for text in texts:
+            found |= self._in(_words(text.replace("\\n", " ")))
         if timed := self._clocks.get(path):
             with suppress(ClockError):
                 found |= {timed[task] for task in timed.keys() & read_times(content).tasks.keys()}
@@ -120,15 +125,16 @@ class HeldOutTexts:
 
 
 def told_in_pack(pins: Sequence[Pin], files: Iterable[tuple[str, bytes]]) -> list[Blocker]:
-    """By the whole pack. ``files``: contents by path."""
+    """By the whole pack, what stands within its files included. ``files``: contents by path."""
     texts = HeldOutTexts(part for _, part in parts_of(pins, HELD_BACK))
     said = {text for _, part in parts_of(pins, PUBLISHED) for text in texts.said_by(part)}
-    return texts.blockers((path, texts.in_file(path, content) - said) for path, content in files)
+    return texts.blockers((path, texts.in_file(path, content, within=True) - said) for path, content in files)
 
 
 def told_now(benchmark: Benchmark) -> list[Blocker]:
-    """By what a release would publish now: the files of personas, and what the settings say. What was found is kept
-    until a revision or a setting changes, and of a persona until it or a held-out text does: one entry a benchmark."""
+    """By what a release would publish now: the files of personas, and what the settings say; not what stands within
+    documents and archives, which takes a process each: that is read when a release is cut. What was found is kept until
+    a revision or a setting changes, and of a persona until it or a held-out text does: one entry a benchmark."""
     tasks = Task.objects.filter(persona__benchmark=benchmark).exclude(state=TaskState.RETIRED)
     with_held = set(tasks.filter(split=Split.HELD_OUT).values_list("persona", flat=True).distinct())
     if not with_held:

@@ -6,6 +6,7 @@ little memory and time, no open files and an empty environment. No module import
 
 from __future__ import annotations
 
+import base64
 import email
 import email.policy
 import io
@@ -25,8 +26,10 @@ ROWS = 200
 COLUMNS = 60
 CELL = 400
 MAX_CHARACTERS = 400_000
+WHOLE = False
+"""Whether files attached to mail are extracted, too."""
 MAX_PART = 20_000_000
-"""Bytes of an unpacked part of a presentation."""
+"""Bytes of an unpacked part of a presentation, or of a file attached to mail."""
 HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
 
@@ -75,14 +78,23 @@ def mail(content: bytes) -> dict[str, Any]:
     message = email.message_from_bytes(content, policy=email.policy.default)
     body = message.get_body(("plain", "html"))
     text = body.get_content() if body else ""
+    attached = list(message.iter_attachments())
     return {
         "headers": [[name, str(message[name])[:1000]] for name in HEADERS if message[name]],
         "text" if not body or body.get_content_type() == "text/plain" else "html": text[:MAX_CHARACTERS],
-        "attachments": [
-            [str(part.get_filename() or "without a name")[:300], len(part.get_payload(decode=True) or b"")]
-            for part in message.iter_attachments()
-        ],
+        "attachments": [[_file_name(part), len(part.get_payload(decode=True) or b"")] for part in attached],
+        "attached": [[_file_name(part), _encoded(part)] for part in attached] if WHOLE else [],
     }
+
+
+def _file_name(part: Any) -> str:
+    return str(part.get_filename() or ("message.eml" if part.is_multipart() else "without a name"))[:300]
+
+
+def _encoded(part: Any) -> str:
+    """Of a message that is attached, all of it."""
+    content = b"".join(map(bytes, part.get_payload())) if part.is_multipart() else part.get_payload(decode=True)
+    return base64.b64encode(content or b"").decode() if len(content or b"") <= MAX_PART else ""
 
 
 def slides(content: bytes) -> dict[str, Any]:
@@ -128,6 +140,7 @@ def confine() -> None:
 if __name__ == "__main__":
     sys.path.append("/opt/readers")  # in the sandbox
     if sys.argv[2:] == ["whole"]:
+        WHOLE = True
         PAGES, SHEETS, ROWS, COLUMNS, CELL = 2_000, 200, 20_000, 400, 4_000
     kinds = {"docx": docx, "sheets": sheets, "pdf": pdf, "mail": mail, "slides": slides}
     result = kinds[sys.argv[1]](sys.stdin.buffer.read())

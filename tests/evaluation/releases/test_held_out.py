@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
+from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
@@ -36,9 +37,11 @@ from studio.episodes.moves import Move, make_move
 from studio.imports.importer import import_archive
 from studio.models import Benchmark, Event, Finding, Role, Task, User
 from studio.personas.app_data import save_apps
+from studio.personas.files import stored_file
 from studio.tasks.save import save_task
 from tests.evaluation.builders import archive_of, benchmark_of, file, intents, pilot_of, rubric, rule, task
 from tests.factories import BenchmarkFactory, member
+from tests.studio.files.previews.samples import a_docx, a_pdf, a_pptx, an_xlsx
 
 pytestmark = pytest.mark.django_db
 MARK = "quokkasecret"
@@ -262,10 +265,12 @@ def test_both_packs_together_give_the_benchmark_again(benchmark: Benchmark):
 SECRET = f"Only a held-out task says the {MARK} of the harbour."
 
 
-def spill(benchmark: Benchmark, secret: str = SECRET) -> None:
-    """A file of a public task says it."""
+def spill(benchmark: Benchmark, secret: str = SECRET, **files: bytes) -> None:
+    """A file of a public task says it; or ``files`` do, by type."""
     row = Task.objects.get(task_id="b")
-    save_task(row.pk, load_task(row).model_copy(update={"assets": (file("spill.md", f"{secret}\n"),)}), by=None)
+    assets = tuple(stored_file(f"spill.{kind}", content) for kind, content in files.items())
+    assets = assets or (file("spill.md", f"{secret}\n"),)
+    save_task(row.pk, load_task(row).model_copy(update={"assets": assets}), by=None)
     benchmark.set_credits(benchmark.credits.model_copy(update={"file_origins": []}))
     benchmark.save()
 
@@ -287,6 +292,42 @@ def test_text_that_tells_of_a_held_out_task_blocks_the_release_until_it_is_accep
     release = cut(benchmark)
     assert "data/Harbour/tasks/b/spill.md" in told_in(release)[0]
     assert MARK not in json.dumps(release.manifest)
+
+
+def zipped_in(name: str, content: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, content)
+    return out.getvalue()
+
+
+def mailed(content: bytes) -> bytes:
+    message = EmailMessage()
+    message["Subject"] = "The letter"
+    message.set_content("See the attached letter.")
+    message.add_attachment(content, maintype="application", subtype="octet-stream", filename="letter.docx")
+    return bytes(message)
+
+
+@pytest.mark.slow
+def test_documents_mail_and_archives_that_tell_of_a_held_out_task_block_the_release(benchmark: Benchmark):
+    document = a_docx(SECRET)
+    spill(
+        benchmark,
+        docx=document,
+        xlsx=an_xlsx([["Fee", SECRET]]),
+        pptx=a_pptx([SECRET]),
+        pdf=a_pdf(SECRET),
+        zip=zipped_in("inner.zip", zipped_in("letter.docx", document)),
+        eml=mailed(document),
+    )
+
+    with pytest.raises(ReleaseBlockedError) as blocked:
+        cut_release(benchmark, ReleaseOptions(version="1.0", accept="A test."), by=None, signature="Ada")
+
+    places = {blocker.place for blocker in blocked.value.blockers if blocker.code == "held-out-told"}
+    kinds = ("docx", "xlsx", "pptx", "pdf", "zip", "eml")
+    assert places >= {f"data/Harbour/tasks/b/spill.{kind}" for kind in kinds}
 
 
 def test_event_of_a_release_tells_auditors_of_no_exceptions(benchmark: Benchmark):

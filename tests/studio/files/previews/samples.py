@@ -23,12 +23,12 @@ def a_png(*, width: int = 1, height: int = 1) -> bytes:
 
 
 def a_pdf(text: str) -> bytes:
-    stream = f"BT /F1 24 Tf 40 100 Td ({text}) Tj ET".encode()
+    stream = zlib.compress(f"BT /F1 24 Tf 40 100 Td ({text}) Tj ET".encode())
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
         b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
         b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
-        b"<</Length %d>>stream\n%s\nendstream" % (len(stream), stream),
+        b"<</Length %d/Filter/FlateDecode>>stream\n%s\nendstream" % (len(stream), stream),
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
     ]
     out, places = b"%PDF-1.4\n", []
