@@ -28,6 +28,7 @@ from studio.views.tasks import (
     build_on,
     copy_page,
     create,
+    delete,
     editor,
     live_checks,
     task_list,
@@ -71,6 +72,7 @@ task_patterns: Patterns = [
     path("build-on/", build_on.move_scoring, name="build_on"),
     path("download/", imports.download_task, name="task_download"),
     path("read/", reading.read, name="task_read"),
+    path("delete/", delete.delete, name="task_delete"),
 ]
 
 persona_patterns: Patterns = [
@@ -116,6 +118,7 @@ benchmark_patterns: Patterns = [
     path("gaps/", benchmarks.gaps, name="gaps"),
     path("findings/", benchmarks.findings, name="findings"),
     path("tasks/", task_list.tasks, name="tasks"),
+    path("tasks/deleted/", delete.deleted, name="tasks_deleted"),
     path("tasks/change/", task_list.change, name="tasks_change"),
     path("tasks/copy/", copy_page.copy, name="copy"),
     path("import/", imports.start, name="import_start"),

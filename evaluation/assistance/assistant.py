@@ -10,6 +10,7 @@ from evaluation.models import AssistantModel, ModelCall, ModelEndpoint
 from evaluation.store.usage import OF_USE, Use, use_of
 from studio.domain.phrases import count_of
 from studio.models import Benchmark
+from studio.tasks.delete import ever_in
 
 
 class AssistanceError(Exception):
@@ -30,11 +31,8 @@ def enable_in_sample(benchmark: Benchmark) -> None:
 
 def usage_of(assistant: AssistantModel) -> Use:
     """By proposals and second opinions."""
-    benchmark = assistant.benchmark_id
-    calls = ModelCall.objects.filter(
-        Q(proposal__task__persona__benchmark=benchmark) | Q(opinion_request__task__persona__benchmark=benchmark),
-        answered=True,
-    )
+    tasks = ever_in(Benchmark.objects.filter(pk=assistant.benchmark_id))
+    calls = ModelCall.objects.filter(Q(proposal__task__in=tasks) | Q(opinion_request__task__in=tasks), answered=True)
     if assistant.period == AssistantModel.Period.MONTH:
         now = timezone.now()
         calls = calls.filter(created_at__gte=now.replace(day=1, hour=0, minute=0, second=0, microsecond=0))

@@ -18,6 +18,7 @@ from studio.domain.task import TaskSpec
 from studio.domain.text.coverage import word_overlap
 from studio.drafts.load import load_tasks
 from studio.models import Benchmark, Event, Task
+from studio.tasks.delete import ever_in
 
 KEPT = 0.25
 """Share of a proposed text's words that must still be there; with fewer, the words are the author's own."""
@@ -71,8 +72,8 @@ def origins_in(specs: Mapping[int, TaskSpec]) -> dict[int, dict[Place, ProposalO
 def _told_to(tasks: Sequence[int], decisions: QuerySet[ProposalDecision]) -> Iterator[ProposalDecision]:
     """Those of these tasks' benchmark, or of a version that one of them was copied from. Anybody can write a uid into
     a file and import it, which must tell nothing of other benchmarks."""
-    here = Task.objects.filter(pk__in=tasks).values("persona__benchmark")
-    rows = list(decisions.annotate(is_here=Q(proposal__task__persona__benchmark__in=here)))
+    here = ever_in(Benchmark.objects.filter(personas__tasks__in=tasks))
+    rows = list(decisions.annotate(is_here=Q(proposal__task__in=here)))
     copied = {} if all(row.is_here for row in rows) else _copied_from(Q(task__in=tasks))
     for row in rows:
         version = row.revision.number if row.revision else 0
@@ -130,7 +131,8 @@ def tasks_with_proposed_texts(benchmark: Benchmark, *, scripted: bool = False) -
     """Tasks in which a model's text was accepted at some time, or that have a row for which it was: in no others need
     one look for origins. ``scripted``: only of scripted models."""
     copied = _copied_from(Q(benchmark=benchmark))
-    where = Q(proposal__task__persona__benchmark=benchmark) | Q(proposal__task__in=copied)
+    here = ever_in(Benchmark.objects.filter(pk=benchmark.pk))
+    where = Q(proposal__task__in=here) | Q(proposal__task__in=copied)
     rows = _accepted(where & Q(proposal__scripted=True) if scripted else where).values_list("proposal__task_id", "uid")
     tasks, uids = {pk for pk, _ in rows}, {str(uid) for _, uid in rows if uid}
     if uids:

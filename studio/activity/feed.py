@@ -36,6 +36,8 @@ ACTIONS = {
     "changes_requested": "requested changes",
     "retired": "retired it",
     "reopened": "returned it to draft",
+    "deleted": "deleted it",
+    "undeleted": "restored it after it was deleted",
     "settled_a_remark": "resolved a comment",
     "opened_a_remark_again": "reopened a comment",
     "waived": "dismissed a finding",
@@ -147,10 +149,14 @@ def _item(event: Event) -> ActivityItem:
     summary = "" if event.verb in WITHOUT_SUMMARY else event.summary.removeprefix(f"{event.verb.capitalize()}: ")
     summary = VERSION_PREFIX.sub("", summary)
     if event.task:
-        persona = event.task.persona
-        location = f"{persona.benchmark} · {persona}"
+        task, page = event.task_here, event.task_here or event.persona or event.benchmark
         return ActivityItem(
-            str(event.task), event.task.get_absolute_url(), location, event.at, summary=summary, state=event.task.state
+            str(event.task),
+            page.get_absolute_url(),
+            f"{event.benchmark} · {event.persona}",
+            event.at,
+            summary=summary,
+            state=task.state if task else "",
         )
     if event.persona:
         return ActivityItem(

@@ -13,7 +13,6 @@ from rest_framework import generics, serializers, status
 from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import CursorPagination
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from studio import access
 from studio.access import ApiRequest
@@ -29,6 +28,7 @@ from studio.review import workflow
 from studio.review.checklist import from_api
 from studio.review.outdated import changed_labels
 from studio.search import task_filters
+from studio.tasks.delete import delete_task
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit, withdraw
 
@@ -153,8 +153,8 @@ class BenchmarkTasks(generics.GenericAPIView[Any]):
         return self.get_paginated_response(self.get_serializer(tasks, many=True).data)
 
 
-class TaskDetail(APIView):
-    """A task in full; PUT saves a version."""
+class TaskDetail(TaskView):
+    """A task in full; PUT saves a version; DELETE is for a task that was never reviewed, run or released."""
 
     @extend_schema(responses=TaskDetailSerializer)
     def get(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
@@ -162,8 +162,7 @@ class TaskDetail(APIView):
 
     @extend_schema(request=SaveSerializer, responses={200: TaskDetailSerializer, 409: OpenApiTypes.OBJECT})
     def put(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
-        task = access.find_task(request.user, slug, user_id, pk)
-        access.require(request.user, task.persona.benchmark, "edit")
+        task = self.task(request, slug, user_id, pk, "edit")
         given = _SAVE.run_validation(request.data)
         try:
             spec = TaskSpec.model_validate(given["spec"])
@@ -183,6 +182,11 @@ class TaskDetail(APIView):
         except DraftError as error:
             raise ValidationError({error.field: [str(error)]}) from None
         return Response(_DETAIL.to_representation(access.find_task(request.user, slug, user_id, pk)))
+
+    @extend_schema(responses={204: None, 409: OpenApiTypes.OBJECT})
+    def delete(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
+        delete_task(self.task(request, slug, user_id, pk, "edit").pk, by=request.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 _DETAIL, _SAVE = TaskDetailSerializer(), SaveSerializer()

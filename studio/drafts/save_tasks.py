@@ -22,7 +22,7 @@ from studio.models.tasks import SPEC_FIELDS
 from studio.notifications.notify import notify_of_edits
 
 BATCH = 200
-SAVED_FIELDS = [*SPEC_FIELDS, "state", "version", "updated_at", "last_author"]
+SAVED_FIELDS = [*SPEC_FIELDS, "persona", "state", "version", "updated_at", "last_author"]
 ENDED_BY_EDITS = {TaskState.APPROVED, TaskState.RELEASED, TaskState.IN_REVIEW}
 """States that concern one revision, so an edit ends them."""
 _EMPTY = TaskSpec(task_id="").to_json()

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
 from studio.models.fields import OrderedJSONField
+
+if TYPE_CHECKING:
+    from studio.models.tasks import Task
 
 
 class Revision(models.Model):
@@ -82,3 +87,8 @@ class Event(models.Model):
                 condition=~models.Q(verb__in=["imported", "approved_elsewhere"], persona__isnull=False),
             ),
         ]
+
+    @property
+    def task_here(self) -> Task | None:
+        """Its task, unless that was deleted (``studio.tasks.delete``)."""
+        return self.task if self.task and self.task.persona.benchmark_id == self.benchmark_id else None

@@ -85,13 +85,18 @@ def _new_ids(tasks: Sequence[Task], target_episode: EpisodeSpec) -> dict[int, st
     taken = {task.task_id.casefold() for task in (*target_episode.tasks, *target_episode.unplaced)}
     ids = {}
     for task in tasks:
-        stem, number, name = task.task_id[:180].strip(), 1, task.task_id
-        while name.casefold() in taken:
-            name = f"{stem}_copy" + (f"_{number}" if number > 1 else "")
-            number += 1
-        taken.add(name.casefold())
-        ids[task.pk] = name
+        ids[task.pk] = free_id(task.task_id, taken)
+        taken.add(ids[task.pk].casefold())
     return ids
+
+
+def free_id(task_id: str, taken: Collection[str]) -> str:
+    """``taken``: ids in lower case (``casefold``)."""
+    stem, number, name = task_id[:180].strip(), 1, task_id
+    while name.casefold() in taken:
+        name = f"{stem}_copy" + (f"_{number}" if number > 1 else "")
+        number += 1
+    return name
 
 
 def _why_not_movable(task: Task, target: Persona, tasks: Sequence[Task], source_episode: EpisodeSpec) -> str:

@@ -15,12 +15,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.assistance.assistant import AssistanceError
+from evaluation.assistance.assistant import AssistanceError, usage_of
 from evaluation.assistance.task_material import request_of
 from evaluation.models import ModelCall, Proposal
 from studio.domain.base import Content
 from studio.domain.task import ExpectedArtifact
 from studio.models import Blob
+from studio.tasks.delete import delete_task
 from studio.tasks.save import save_task
 from tests.evaluation.assistance.builders import I1, I2, U1, split_into
 from tests.evaluation.builders import file
@@ -172,6 +173,15 @@ def test_spent_budget_sends_no_request(authoring):
     assert authoring.request(work=False).state == "ready"  # a recorded answer is free
     ModelCall.objects.all().delete()
     assert authoring.request(uid=I2).state == "ready"
+
+
+def test_what_help_with_a_deleted_task_cost_stays_spent(authoring):
+    authoring.model_answers(TWO)
+    authoring.request()
+    spent = usage_of(authoring.assistant)
+    delete_task(authoring.task.pk, by=authoring.author)
+
+    assert spent.tokens.total == 12 and usage_of(authoring.assistant) == spent
 
 
 def test_monthly_budget_starts_anew_each_month(authoring, monkeypatch):

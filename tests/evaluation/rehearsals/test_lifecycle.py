@@ -15,7 +15,9 @@ from evaluation.templatetags.evaluation_ui import was_piloted
 from evaluation.visibility import visible_sessions
 from studio.drafts.load import load_task
 from studio.models import Blob, Task
+from studio.tasks.delete import delete_task
 from studio.tasks.save import save_task
+from studio.tasks.transitions import WorkflowError
 from tests.evaluation.builders import benchmark_of, file, intents, rubric, task
 from tests.evaluation.factories import person
 from tests.evaluation.rehearsals.builders import after_reply, real, reloaded, shown, started, statuses, work_on
@@ -253,3 +255,9 @@ def test_what_the_person_decided_is_shown_as_theirs_where_the_judge_said_no(stub
         ("completed", "person"),
         ("inferred", "person"),
     ]
+
+
+def test_a_rehearsed_task_can_only_be_retired(stub):
+    row = started("agent", real(stub))
+    with pytest.raises(WorkflowError, match="was run in a pilot, a rehearsal or a check"):
+        delete_task(row.session.revision.task_id, by=row.person)
