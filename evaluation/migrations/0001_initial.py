@@ -427,6 +427,7 @@ class Migration(migrations.Migration):
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                         ('release', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tasks', to='evaluation.release')),
                         ('revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='studio.revision')),
+                        ('solution', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='evaluation.referencesolution')),
                     ],
                 ),
                 migrations.CreateModel(

@@ -87,7 +87,7 @@ class Probe(models.Model):
     content = models.CharField(max_length=64)
     """``Task.content`` that it is of."""
     kind = models.CharField(max_length=20)
-    """A key of ``evaluation.probes.kinds.KINDS``."""
+    """A key of ``evaluation.feasibility.kinds.KINDS``."""
     solution = models.ForeignKey(ReferenceSolution, on_delete=models.CASCADE, null=True, related_name="+")
     """That is tried, if one is."""
     asked = models.CharField(max_length=64, blank=True)
@@ -102,7 +102,7 @@ class Probe(models.Model):
     scripted = models.BooleanField(default=False)
     """A scripted model took part: it never counts."""
     items = OrderedJSONField(null=True)
-    """``evaluation.probes.kinds.ProbedItem`` each, once it is over."""
+    """``evaluation.feasibility.kinds.ProbedItem`` each, once it is over."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

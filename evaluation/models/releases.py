@@ -175,6 +175,8 @@ class ReleasePersona(models.Model):
 class ReleaseTask(models.Model):
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="tasks")
     revision = models.ForeignKey("studio.Revision", on_delete=models.PROTECT, related_name="releases")
+    solution = models.ForeignKey("evaluation.ReferenceSolution", on_delete=models.PROTECT, null=True, related_name="+")
+    """That its pack has."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["release", "revision"], name="release_task_once")]

@@ -9,15 +9,16 @@ from dataclasses import asdict
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
+from evaluation.feasibility.kinds import ProbedItem, kinds_for
+from evaluation.feasibility.turns import decide_turn
 from evaluation.models import Probe, ReferenceSolution
-from evaluation.probes.free import decide_by_rules
-from evaluation.probes.kinds import ProbedItem, kinds_for
 from evaluation.probes.validation import ProbedEpisode, load_probed
 from evaluation.protocol.given import GivenTurn
 from evaluation.protocol.participants import InfrastructureError
 from studio.celery import enqueue
 from studio.domain.task import TaskSpec
 from studio.models import Blob, Persona, Task, TaskState
+from studio.personas.tool_servers import policy
 
 logger = logging.getLogger(__name__)
 PROBE_RULES = "evaluation.tasks.probe_rules"
@@ -78,5 +79,5 @@ def _store(
     place_of = {"task": row, "content": row.content, "kind": kind, "solution": solution}
     if Probe.objects.filter(validation=None, **place_of).exists():
         return
-    items: list[ProbedItem] = decide_by_rules(task, place.episode, turn, place.solutions, Blob.objects.read)
+    items: list[ProbedItem] = decide_turn(task, place.episode, turn, place.solutions, Blob.objects.read, policy())
     Probe.objects.bulk_create([Probe(**place_of, items=[asdict(item) for item in items])], ignore_conflicts=True)

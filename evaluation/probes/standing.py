@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation.feasibility.kinds import IDLE, LIMITS, Outcome, ProbedItem, ProbeKind, kinds_for
 from evaluation.models import Probe, ReferenceSolution
-from evaluation.probes.kinds import IDLE, LIMITS, Outcome, ProbedItem, ProbeKind, kinds_for
 from evaluation.probes.validation import load_probed
 from studio.domain.base import JsonDict
 from studio.domain.task import TaskSpec

@@ -15,6 +15,8 @@ from pydantic import Field
 
 from evaluation.endpoints.connection import find_model
 from evaluation.engine.budgets import validate_limits
+from evaluation.feasibility.kinds import ProbedItem, ProbeKind, kinds_for
+from evaluation.feasibility.seats import files_before, given_turn, task_told
 from evaluation.leases import wake_workers
 from evaluation.models import ModelEndpoint, Probe, ReferenceSolution, Run, Session, Validation, Verdict
 from evaluation.models.endpoints import IDENTITY, freeze_endpoint
@@ -24,8 +26,6 @@ from evaluation.pilots.queue import due_in_probes
 from evaluation.pilots.session_work import work_on
 from evaluation.pilots.validations import stop_validation
 from evaluation.pilots.wait import wait_until_done
-from evaluation.probes.kinds import ProbedItem, ProbeKind, kinds_for
-from evaluation.probes.seats import files_before, given_turn, task_told
 from evaluation.protocol.given import GivenTurn
 from evaluation.protocol.prompt_files import current_prompts
 from evaluation.protocol.versions import Terms

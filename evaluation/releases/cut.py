@@ -47,6 +47,8 @@ class ReleaseOptions(Options):
     told: int = Field(default=0, ge=0)
     """How many files that tell of held-out tasks may be among the exceptions: some are found only while the release is
     made, so nobody accepts them before they were shown."""
+    without_solutions: bool = Field(default=False, title="Leave reference solutions out of the packs")
+    """With them, everyone can see for themselves that each item can be earned, without a model."""
     changes: str = Field(default="", max_length=20_000, title="What changed")
     """For readers of the changelog. Which tasks changed, and what that means for scores, is added."""
 
@@ -104,6 +106,8 @@ def cut_release(
     candidate = load_candidate(benchmark)
     candidate = replace(candidate, evidence=without_pilots(candidate.evidence, options.leave_out, name))
     pins = newest_pins(benchmark)
+    if options.without_solutions:
+        pins = [pin._replace(solutions={}) for pin in pins]
     progress.begin("Reading back what will be packed", len(pins))
     standing = Exceptions(benchmark)
     found = find_blockers(candidate, _reading_errors(pins, progress)) + told_now(benchmark)
@@ -139,7 +143,11 @@ def cut_release(
         held_out.save()
     ReleasePersona.objects.bulk_create([ReleasePersona(release=release, revision_id=pin.persona) for pin in pins])
     ReleaseTask.objects.bulk_create(
-        [ReleaseTask(release=release, revision_id=revision) for pin in pins for revision in pin.tasks]
+        [
+            ReleaseTask(release=release, revision_id=revision, solution_id=pin.solutions.get(revision))
+            for pin in pins
+            for revision in pin.tasks
+        ]
     )
     approved = [row.pk for row in candidate.tasks if row.state in APPROVED]
     Task.objects.filter(pk__in=approved).update(state=TaskState.RELEASED)

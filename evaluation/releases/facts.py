@@ -9,8 +9,9 @@ from typing import NamedTuple
 from django.db.models import Q
 
 from evaluation.assistance.provenance import origins_in, tasks_with_proposed_texts
+from evaluation.feasibility.packed import document_path
 from evaluation.pilots.plans import said_by_task
-from evaluation.probes.standing import standings
+from evaluation.probes.standing import probe_limits, standings
 from evaluation.releases.candidate import ReleaseCandidate
 from evaluation.releases.pins import Pin, parts_of
 from studio.domain.base import JsonDict
@@ -45,6 +46,7 @@ def manifest_of(whole: ReleaseCandidate, pins: Sequence[Pin], said: Said, splits
     personas = statistics["personas"]
     approvers = _approvers(candidate)
     told = said_by_task([row.pk for row in candidate.tasks])
+    solved = {revision for pin in pins for revision in pin.solutions}
     benchmark = candidate.benchmark
     return {
         "format": "pi-bench-v2",
@@ -72,6 +74,11 @@ def manifest_of(whole: ReleaseCandidate, pins: Sequence[Pin], said: Said, splits
                 "sha256": candidate.revisions[row.pk].sha256,
                 "approved_by": approvers.get(candidate.revisions[row.pk].pk, []),
                 "said_in_request": told.get(row.pk, []),
+                **(
+                    {"solution": document_path(row.persona.user_id, row.task_id)}
+                    if candidate.revisions[row.pk].pk in solved
+                    else {}
+                ),
             }
             for row in candidate.tasks
         ],
@@ -127,6 +134,7 @@ def _validation(candidate: ReleaseCandidate) -> JsonDict:
         "tasks": len(validated) + len(not_validated),
         "validated": validated,
         "models": sorted(models),
+        "limits": probe_limits(candidate.benchmark),
         "not_validated": not_validated,
     }
 

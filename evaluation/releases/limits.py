@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from evaluation.probes.kinds import ALONE, BUILT_ON, IDLE, TOLD
+from evaluation.feasibility.kinds import ALONE, BUILT_ON, IDLE, TOLD
 from studio.domain.options import Options
 from studio.models import Benchmark, Event, User
 from studio.models.transactions import atomic_with_retry

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass
@@ -17,8 +17,10 @@ from typing import IO
 
 from django.db import transaction
 
+from evaluation.feasibility.packed import solution_files
 from evaluation.models import HeldOutPack, Release
 from evaluation.models.releases import SignedArchive
+from evaluation.protocol.given import GivenTurn
 from evaluation.releases.documents.changelog import changelog_file
 from evaluation.releases.documents.citation import citation_file
 from evaluation.releases.documents.croissant import croissant_file
@@ -71,15 +73,22 @@ def store_files(
     told: dict[str, JsonDict] = manifest.get("splits", {})
     shown: tuple[str, TaskSpec] | None = None
     described: dict[str, tuple[str, int]] = {}
+    solved = {pin.persona: pin for pin in pins if pin.solutions}
+
+    def canary_of(split: str) -> str:
+        return str(told[split]["canary"] if told else manifest["canary"])
+
     with ExitStack() as stack:
         tables: dict[str, IO[bytes]] = {}
-        for _, episode in progress.each(parts_of(pins, splits)):
+        for persona, episode in progress.each(parts_of(pins, splits)):
             hashes |= _store(episode_files([episode]) | rule_script_files([episode]))
+            if persona in solved:
+                hashes |= _store_solutions(episode, solved[persona].load_solutions(), canary_of)
             for (name, split), rows in flat_rows(episode, splits[0]).items():
                 path = flat_path(name, split, splits[0])
                 if path not in tables:
                     tables[path] = stack.enter_context(tempfile.TemporaryFile())
-                tables[path].write(flat_lines(rows, told[split]["canary"] if told else manifest["canary"]))
+                tables[path].write(flat_lines(rows, canary_of(split)))
             shown = shown or _example(episode, splits[0])
         for path, table in sorted(tables.items()):
             table.seek(0)
@@ -142,6 +151,18 @@ def rebuild(pack: Release | HeldOutPack) -> Rebuilt:
     released = read_sums(bytes(pack.sums.content))
     changed = {path for path, _ in hashes.items() ^ released.items()}
     return Rebuilt(sha256, tuple(sorted(changed)))
+
+
+def _store_solutions(
+    episode: EpisodeSpec, solutions: Mapping[str, GivenTurn], canary_of: Callable[[str], str]
+) -> dict[str, str]:
+    """Of its tasks; the files of one are in memory."""
+    hashes: dict[str, str] = {}
+    for task in (*episode.tasks, *episode.unplaced):
+        if turn := solutions.get(task.task_id):
+            contents, canary = Blob.objects.read(list(turn.files.values())), canary_of(episode.split_of(task.task_id))
+            hashes |= _store(solution_files(episode.persona.user_id, task.task_id, turn, contents, canary))
+    return hashes
 
 
 def _store(files: Mapping[str, bytes]) -> dict[str, str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from django.db.models import F, QuerySet
 
-from evaluation.models import HeldOutPack, Release
+from evaluation.models import HeldOutPack, ReferenceSolution, Release
+from evaluation.protocol.given import GivenTurn
 from studio.domain.base import JsonDict
 from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.splits import part_of
@@ -24,10 +26,17 @@ class Pin(NamedTuple):
     """Keys of the Revisions."""
     row: int
     """Key of the Persona."""
+    solutions: Mapping[int, int] = MappingProxyType({})
+    """Keys of the ReferenceSolutions that its packs have, by key of the Revision."""
 
     def load(self) -> EpisodeSpec:
         revision = PersonaRevision.objects.get(pk=self.persona)
         return frozen_episode(revision, Revision.objects.filter(pk__in=self.tasks))
+
+    def load_solutions(self) -> dict[str, GivenTurn]:
+        """By task id."""
+        rows = ReferenceSolution.objects.filter(pk__in=self.solutions.values()).select_related("task")
+        return {row.task.task_id: row.turn for row in rows.order_by("task__task_id")}
 
 
 def parts_of(pins: Sequence[Pin], splits: Collection[Split]) -> Iterator[tuple[int, EpisodeSpec]]:
@@ -41,22 +50,31 @@ def parts_of(pins: Sequence[Pin], splits: Collection[Split]) -> Iterator[tuple[i
 def pins_of(release: Release) -> list[Pin]:
     """In the order in which it was cut."""
     frozen = list(release.personas.order_by("pk").values_list("revision", "revision__persona"))
-    tasks: dict[int, list[int]] = {persona: [] for _, persona in frozen}
-    for revision, persona in release.tasks.order_by("pk").values_list("revision", "revision__task__persona"):
-        tasks[persona].append(revision)
-    return [Pin(revision, tasks[persona], persona) for revision, persona in frozen]
+    tasks: dict[int, dict[int, int | None]] = {persona: {} for _, persona in frozen}
+    rows = release.tasks.order_by("pk").values_list("revision", "solution", "revision__task__persona")
+    for revision, solution, persona in rows:
+        tasks[persona][revision] = solution
+    return [_pin(revision, tasks[persona], persona) for revision, persona in frozen]
 
 
 def newest_pins(benchmark: Benchmark) -> list[Pin]:
-    """What a release would freeze now: every persona, and its tasks that are not retired."""
+    """What a release would freeze now: every persona, and its tasks that are not retired, with their newest reference
+    solutions."""
     personas = PersonaRevision.objects.filter(persona__benchmark=benchmark, number=F("persona__version"))
     found = dict(personas.order_by("persona__position", "persona__user_id").values_list("persona", "pk"))
-    tasks: dict[int, list[int]] = {persona: [] for persona in found}
+    tasks: dict[int, dict[int, int | None]] = {persona: {} for persona in found}
+    solutions = ReferenceSolution.objects.filter(task__persona__benchmark=benchmark).order_by("task", "-pk")
+    newest_solutions = dict(solutions.distinct("task").values_list("task", "pk"))
     newest = Revision.objects.filter(task__persona__benchmark=benchmark, number=F("task__version"))
     released = newest.exclude(task__state=TaskState.RETIRED).order_by("task__position", "task__task_id")
-    for persona, revision in released.values_list("task__persona", "pk"):
-        tasks[persona].append(revision)
-    return [Pin(found[persona], revisions, persona) for persona, revisions in tasks.items()]
+    for persona, task, revision in released.values_list("task__persona", "task", "pk"):
+        tasks[persona][revision] = newest_solutions.get(task)
+    return [_pin(found[persona], revisions, persona) for persona, revisions in tasks.items()]
+
+
+def _pin(persona: int, tasks: Mapping[int, int | None], row: int) -> Pin:
+    """``tasks``: keys of solutions, by key of the revision."""
+    return Pin(persona, list(tasks), row, {revision: solution for revision, solution in tasks.items() if solution})
 
 
 def held_out_manifests(releases: Sequence[Release]) -> list[JsonDict]:

@@ -21,6 +21,7 @@ from evaluation.runner.tables import plain
 if TYPE_CHECKING:
     from evaluation.runner.run import PlannedRun, Seats
     from evaluation.runner.tables import Table
+    from studio.domain.tool_servers import ToolServerPolicy
 
 OK, UNFINISHED, USAGE = 0, 1, 2
 FOUND = 1
@@ -34,6 +35,7 @@ EXAMPLES = """\
 examples:
   pibench show bench-1.0.zip
   pibench verify bench-1.0.zip --key SHA256:…
+  pibench validate bench-1.0.zip                                        (plays its reference solutions again)
   pibench run bench-1.0.zip --model openai:gpt-5.4 --user openai:gpt-5.4-mini --judge openai:gpt-5.4-mini --out results
   pibench run bench-1.0.zip --model scripted:helpful --out trial        (free: no model is asked)
   pibench score results
@@ -141,6 +143,23 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_json(verify)
 
+    validate = commands.add_parser(
+        "validate",
+        help="play a pack's reference solutions again, and answers that take no work",
+        description="Each reference solution must earn every item, answers that take no work none, beyond the "
+        "benchmark's limits. Rules and grader scripts decide without a model; items for a judge stay undecided unless "
+        "one is named.",
+        epilog="exit status: 0 nothing is amiss, 1 something is, 2 the command was wrong",
+    )
+    validate.set_defaults(action=_validate)
+    validate.add_argument("pack", type=Path, metavar="PACK")
+    validate.add_argument("--judge", metavar="MODEL", help="judges items that rules do not decide")
+    _add_connection(validate)
+    _add_choice(validate)
+    validate.add_argument("--jobs", type=_whole, default=8, metavar="N", help="tasks at once (default 8)")
+    _add_servers(validate)
+    _add_json(validate)
+
     score = commands.add_parser("score", help="Proc, Comp, intervals and reliability of results")
     score.set_defaults(action=_score)
     score.add_argument("results", type=Path, metavar="RESULTS")
@@ -219,22 +238,11 @@ def _add_run_arguments(run: argparse.ArgumentParser) -> None:
     models.add_argument("--model", required=True, metavar="MODEL", help="is under test")
     models.add_argument("--user", metavar="MODEL", help="plays the user (default: scripted for a scripted model)")
     models.add_argument("--judge", metavar="MODEL", help="judges the checklist (default: likewise)")
-    models.add_argument("--base-url", default="", metavar="URL", help="of all models that do not name their own")
-    models.add_argument("--key-env", default="", metavar="VARIABLE", help="holds the key of --base-url")
+    _add_connection(models)
     models.add_argument("--effort", default="", help="how much the model under test thinks: none, low, medium, high, …")
     models.add_argument("--price", action="append", default=[], metavar="MODEL=IN/OUT", help="dollars a million tokens")
     what = run.add_argument_group("what runs")
-    what.add_argument("--persona", action="append", default=[], help="only this one; may be repeated")
-    what.add_argument(
-        "--task", action="append", default=[], help="only this one and what it builds on; may be repeated"
-    )
-    what.add_argument(
-        "--split",
-        action="append",
-        default=[],
-        choices=SPLITS,
-        help="only tasks of this split; may be repeated (default: all that the pack has)",
-    )
+    _add_choice(what, " and what it builds on")
     what.add_argument("--runs", type=_whole, default=1, metavar="K", help="of every task (default 1; the paper has 3)")
     what.add_argument("--protocol", choices=("paper", "release"), default="paper", help="default: paper")
     what.add_argument(
@@ -257,10 +265,7 @@ def _add_run_arguments(run: argparse.ArgumentParser) -> None:
             option, nargs="+", default=[], metavar="KIND=NUMBER", help=f"of {of}: tokens=…, calls=…, cost=… (dollars)"
         )
     limits.add_argument("--jobs", type=_whole, default=16, metavar="N", help="sessions at once (default 16)")
-    servers = run.add_argument_group("tool servers that the pack names; none is reached unless you say so")
-    servers.add_argument("--allow-commands", action="store_true", help="run their commands in the sandbox")
-    servers.add_argument("--allow-address", action="append", default=[], metavar="HOST", help="reach this host")
-    servers.add_argument("--allow-key", action="append", default=[], metavar="VARIABLE@HOST", help="send it this key")
+    _add_servers(run)
     out = run.add_argument_group("results")
     out.add_argument("--out", type=Path, metavar="FOLDER", help="takes the results; the same again goes on with them")
     out.add_argument("--dry-run", action="store_true", help="say what would run, and ask no model")
@@ -268,6 +273,31 @@ def _add_run_arguments(run: argparse.ArgumentParser) -> None:
         "--like", type=Path, metavar="RESULTS", help="with --dry-run: estimate what it costs from these results"
     )
     _add_json(out)
+
+
+def _add_connection(parser: Any) -> None:
+    parser.add_argument("--base-url", default="", metavar="URL", help="of all models that do not name their own")
+    parser.add_argument("--key-env", default="", metavar="VARIABLE", help="holds the key of --base-url")
+
+
+def _add_choice(parser: Any, more: str = "") -> None:
+    """``more``: what comes with a task."""
+    parser.add_argument("--persona", action="append", default=[], help="only this one; may be repeated")
+    parser.add_argument("--task", action="append", default=[], help=f"only this one{more}; may be repeated")
+    parser.add_argument(
+        "--split",
+        action="append",
+        default=[],
+        choices=SPLITS,
+        help="only tasks of this split; may be repeated (default: all that the pack has)",
+    )
+
+
+def _add_servers(parser: argparse.ArgumentParser) -> None:
+    servers = parser.add_argument_group("tool servers that the pack names; none is reached unless you say so")
+    servers.add_argument("--allow-commands", action="store_true", help="run their commands in the sandbox")
+    servers.add_argument("--allow-address", action="append", default=[], metavar="HOST", help="reach this host")
+    servers.add_argument("--allow-key", action="append", default=[], metavar="VARIABLE@HOST", help="send it this key")
 
 
 def _whole(text: str) -> int:
@@ -329,9 +359,7 @@ def _planned(args: argparse.Namespace) -> PlannedRun:
     from evaluation.runner.packs import read_pack
     from evaluation.runner.run import RunOptions, plan
     from studio.domain.episode import Split
-    from studio.domain.tool_servers import ToolServerPolicy
 
-    keys = [entry.rpartition("@") for entry in args.allow_key]
     options = RunOptions(
         protocol=ProtocolName(args.protocol),
         mode=PilotMode(args.mode),
@@ -345,11 +373,18 @@ def _planned(args: argparse.Namespace) -> PlannedRun:
             "pilot": _numbers("--budget", args.budget),
             "session": _numbers("--session-budget", args.session_budget),
         },
-        servers=ToolServerPolicy(
-            args.allow_commands, tuple(args.allow_address), tuple((name, host.casefold()) for name, _, host in keys)
-        ),
+        servers=_servers(args),
     )
     return plan(read_pack(args.pack), _seats(args), options)
+
+
+def _servers(args: argparse.Namespace) -> ToolServerPolicy:
+    from studio.domain.tool_servers import ToolServerPolicy
+
+    keys = [entry.rpartition("@") for entry in args.allow_key]
+    return ToolServerPolicy(
+        args.allow_commands, tuple(args.allow_address), tuple((name, host.casefold()) for name, _, host in keys)
+    )
 
 
 def _seats(args: argparse.Namespace) -> Seats:
@@ -402,6 +437,7 @@ def _show(args: argparse.Namespace) -> int:
 
 def _verify(args: argparse.Namespace) -> int:
     from evaluation.runner.packs import read_files, verified
+    from evaluation.runner.validate import solutions_of
     from studio.domain.pack import MANIFEST, UNLISTED, signer_of
     from studio.domain.phrases import count_of
 
@@ -422,12 +458,13 @@ def _verify(args: argparse.Namespace) -> int:
     held_out = manifest.get("splits", {}).get("held_out", {})
     if args.held_out:
         _check_held_out(args, held_out)
+    solutions = sum(map(len, solutions_of(args.pack, files).turns.values()))
     name = f"{manifest['benchmark']['name']} {manifest['version']}"
     checked = len(files.keys() - UNLISTED)
     if args.json:
         facts = {"ok": True, "name": name, "sha256": sha256, "files": checked, "signed_by": signer or None}
         checks = {"checked": "signature" if args.key else "integrity", "held_out_checked": bool(args.held_out)}
-        _print_json({**facts, **checks, "splits": manifest.get("splits", {})})
+        _print_json({**facts, **checks, "splits": manifest.get("splits", {}), "solutions": solutions})
         return OK
     whole = f"{name}: all {checked} files are as released"
     if args.key:
@@ -438,6 +475,8 @@ def _verify(args: argparse.Namespace) -> int:
     else:
         _tell(f"{whole}. Integrity only: it is not signed, so anybody may have made it.")
     _tell(f"sha256 {sha256}")
+    if solutions:
+        _tell(f"It has {count_of(solutions, 'reference solution')}; `pibench validate` plays what they do.")
     if "file" in held_out:
         how = "checked too" if args.held_out else "give it with --held-out, if you have it, to check it too"
         _tell(f"{count_of(held_out['tasks'], 'task')} held out in {held_out['file']}: {how}.")
@@ -456,6 +495,24 @@ def _check_held_out(args: argparse.Namespace, named: dict[str, Any]) -> None:
             f"{args.held_out} is not the held-out pack of {args.pack}: its sha256 is {pack.sha256}, not "
             f"{named['sha256']}."
         )
+
+
+def _validate(args: argparse.Namespace) -> int:
+    from evaluation.runner.models import Connection, endpoint_of
+    from evaluation.runner.validate import Chosen, replay, told
+    from studio.domain.episode import Split
+
+    if args.jobs < 1:
+        raise PibenchError(f"--jobs is a number from 1 up, not {args.jobs}.")
+    judge = endpoint_of(args.judge, Connection(args.base_url, args.key_env)) if args.judge else None
+    chosen = Chosen(args.persona, args.task, [Split(name) for name in args.split])
+    replayed = replay(args.pack, chosen, _servers(args), judge, args.jobs)
+    if args.json:
+        _print_json(replayed.to_json())
+    else:
+        for line in told(replayed):
+            _tell(line)
+    return FOUND if any(each.valid is False for each in replayed.tasks) else OK
 
 
 def _score(args: argparse.Namespace) -> int:

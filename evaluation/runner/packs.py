@@ -92,6 +92,12 @@ class Pack:
                 return tuple(row.get("said_in_request", ()))
         return ()
 
+    def solution_paths(self, persona: str, task: str) -> list[str]:
+        """Of its reference solution in the pack: one, or none."""
+        rows = self.manifest.get("tasks", ())
+        own = (row for row in rows if (row["persona"], row["task"]) == (persona, task))
+        return [str(row["solution"]) for row in own if "solution" in row]
+
     def contents_of_tasks(self, episode: EpisodeSpec) -> dict[str, str]:
         """``content_hash`` of each task."""
         documents = [task.model_dump(mode="json") for task in (*episode.tasks, *episode.unplaced)]
@@ -137,7 +143,11 @@ def verified(path: Path, files: Mapping[str, bytes]) -> dict[str, Any]:
 
 def read_pack(path: Path) -> Pack:
     """Its files are verified first. Raises PibenchError."""
-    files, sha256 = read_files(path)
+    return pack_of(path, *read_files(path))
+
+
+def pack_of(path: Path, files: Mapping[str, bytes], sha256: str) -> Pack:
+    """Likewise, of files that were read."""
     manifest = verified(path, files) if MANIFEST in files else {}
     reading = read_personas(files, name=path.stem)
     _refuse(path, reading.errors)

@@ -95,6 +95,7 @@ def show_task(pack: Pack, episode: EpisodeSpec, task: TaskSpec) -> str:
         ("Files", [asset.path for asset in task.assets]),
         ("Tools", list(task.tools)),
         ("Skills", list(task.skills)),
+        ("Reference solution", pack.solution_paths(episode.persona.user_id, task.task_id)),
     ):
         if values:
             lines += ["", heading, *(f"  {value}" for value in values)]

@@ -12,11 +12,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from evaluation.feasibility.kinds import KINDS
 from evaluation.forms.probes import BudgetForm, SolutionForm, ValidationForm
 from evaluation.models import Validation
 from evaluation.pilots.validations import spent_by_validation
 from evaluation.probes.cost import told_before
-from evaluation.probes.kinds import KINDS
 from evaluation.probes.solutions import record_solution, solution_of, write_solution
 from evaluation.probes.standing import standings, standings_of
 from evaluation.probes.validation import (

@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 
+from evaluation.protocol.given import GivenTurn
 from evaluation.runner.command import main
 from studio.domain.episode import Split
+from studio.domain.task import ExactCheck
 from studio.local.paths import CHECKOUT
-from tests.evaluation.builders import rubric, task
+from tests.evaluation.builders import rubric, rule, task
 from tests.evaluation.runner.packs import write
 from tests.evaluation.stub_model import StubModel, decisions, serving
 from tests.wheels import build_wheel, environment
@@ -54,13 +56,15 @@ def test_verifiers_validates_and_evaluates_a_pack_and_scores_it_as_pibench_does(
     clerk = [task("a"), task("b", "a", checklist=(rubric("x", 2), rubric("y", 3))), task("c", checklist=(rubric("p"),))]
     held = task("h", initial_request=f"Book {HELD}.", checklist=(rubric("s"),))
     cook = [task("a", checklist=(rubric("w"), rubric("v")))]
-    rows = [{"persona": "clerk", "task": name} for name in ("b", "c")]
+    smith = [task("z", checklist=(rule("It says so.", ExactCheck(kind="reply_contains", text="forged")),))]
+    rows = [{"persona": "clerk", "task": "b"}, {"persona": "clerk", "task": "c"}, {"persona": "smith", "task": "z"}]
     known = {"validated": rows, "not_validated": [{"persona": "cook", "task": "a", "why": "It has no solution."}]}
     pack = write(
         tmp_path / "bench-1.0.zip",
-        {"clerk": [*clerk, held], "cook": cook},
+        {"clerk": [*clerk, held], "cook": cook, "smith": smith},
         splits={"h": Split.HELD_OUT},
         more={"validation": known},
+        solutions={"c": GivenTurn("Done."), "z": GivenTurn("Cast.")},
     )
     wheel = build_wheel(tmp_path)
     (tmp_path / "pibench").symlink_to(environment(tmp_path, str(wheel)).parents[1])
@@ -77,7 +81,8 @@ def test_verifiers_validates_and_evaluates_a_pack_and_scores_it_as_pibench_does(
 
     checks = run("vf-validate").partition("{")
     told = json.loads(checks[1] + checks[2])["checks"]
-    assert (told["gold"]["valid"], told["gold"]["unchecked"], told["noop"]["valid"]) == (1, 1, 2)
+    assert (told["gold"]["valid"], told["gold"]["invalid"], told["gold"]["unchecked"]) == (1, 1, 1)
+    assert told["noop"]["valid"] == 3
     assert not stub.asked
 
     run("vf-eval")

@@ -42,6 +42,16 @@ def show(command: str, path: str) -> dict[str, Any]:
     return shown
 
 
+async def replay(data: EpisodeData, runtime: vf.Runtime) -> list[dict[str, Any]]:
+    """What reference solutions earn, and answers that take no work: a row a task that scores. Raises vf.TaskError."""
+    chosen = ["--persona", data.persona, "--split", data.split, "--json"]
+    done = await runtime.run([data.command, "validate", data.path, *chosen], {})
+    if not done.stdout:
+        raise vf.TaskError(done.stderr)
+    rows: list[dict[str, Any]] = json.loads(done.stdout)["tasks"]
+    return rows
+
+
 async def play(
     data: EpisodeData, runtime: vf.Runtime, seats: Sequence[str], env: Mapping[str, str]
 ) -> tuple[vf.ProgramResult, dict[str, Any] | None]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import verifiers.v1 as vf
 
-from pi_bench_pack.playing import IDLE, REPORT, EpisodeData, play, show
+from pi_bench_pack.playing import IDLE, REPORT, EpisodeData, play, replay, show
 
 logger = logging.getLogger(__name__)
 
@@ -30,11 +30,20 @@ class EpisodeTask(vf.Task[EpisodeData]):
         return f"{self.data.sha256}/{self.data.persona}/{self.data.split}"
 
     async def validate(self, runtime: vf.Runtime) -> bool | None:
-        """Whether the release says of every task that its reference solution earns every item, and idle agents none.
-        Solutions are in no pack, so they cannot be tried here. None: it does not say so of all."""
-        for task, why in self.data.not_validated.items():
-            logger.warning("%s · %s is not validated: %s", self.data.persona, task, why)
-        return None if self.data.not_validated else True
+        """Whether reference solutions earn every item, and answers that take no work none. What rules do not decide is
+        as the release says. None: it does not say so of all."""
+        unsure = False
+        for row in await replay(self.data, runtime):
+            why = self.data.not_validated.get(row["task"], "")
+            if row["valid"] is False:
+                logger.error(
+                    "%s · %s: an item is not earned by its solution, or without work", row["persona"], row["task"]
+                )
+                return False
+            if row["valid"] is None and why:
+                logger.warning("%s · %s is not validated: %s", row["persona"], row["task"], why)
+                unsure = True
+        return None if unsure else True
 
     async def finalize(self, trace: vf.Trace, runtime: vf.Runtime) -> None:
         """Where no agent was asked, an idle one plays."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evaluation.feasibility.packed import FOLDER
 from evaluation.releases.documents.licence import licence_name
 from evaluation.releases.documents.markdown import bullets, document, inline, paragraphs, table
 from evaluation.releases.documents.splits import splits_text
@@ -40,6 +41,7 @@ def data_card_file(manifest: JsonDict) -> bytes:
         _audited(manifest["evidence"]),
         "## Validated",
         _validated(manifest.get("validation")),
+        _solutions(manifest["tasks"]),
         paragraphs(credits["validation"]),
         "## Tried on models",
         _pilots(manifest["evidence"]),
@@ -117,6 +119,16 @@ def _validated(found: JsonDict | None) -> str:
     )
     rows = [f"{inline(row['persona'])}, {inline(row['task'])}: {inline(row['why'])}" for row in found["not_validated"]]
     return f"{said}\n\nNot validated:\n\n{bullets(rows)}" if rows else said
+
+
+def _solutions(tasks: list[JsonDict]) -> str:
+    if number := sum("solution" in row for row in tasks):
+        return (
+            f"`{FOLDER}/` has the reference solutions of {count_of(number, 'task')}, so that everybody can see that "
+            "each item can be earned: `pibench validate` plays them again. No agent or user is given them, and "
+            "whoever trains on this pack leaves them out."
+        )
+    return "Reference solutions are not in this pack."
 
 
 def _pilots(evidence: JsonDict) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from evaluation.feasibility.packed import FOLDER
 from evaluation.releases.documents.changelog import changes_text, erratum_text
 from evaluation.releases.documents.licence import licence_name
 from evaluation.releases.documents.markdown import bullets, document, inline, paragraphs, quote
@@ -61,7 +62,7 @@ def readme_file(manifest: JsonDict, shown: tuple[str, TaskSpec] | None, tables: 
                 "`data/`: personas in the format π-Bench v2; `graders/`: rules on tool calls as scripts",
                 "`flat/`: the same texts as one table an entity, described by `croissant.json`",
                 "`pack.json`: all facts of README and data card for programs",
-                "reference solutions are not in it: whoever has them could hand them in, or train on them",
+                solutions_text(manifest),
             )
         ),
         canary(manifest),
@@ -108,12 +109,34 @@ The studio’s folder `deploy/verifiers` has it as an environment of verifiers, 
 tasks are excluded."""
 
 
+def solutions_text(manifest: JsonDict) -> str:
+    if number := sum("solution" in row for row in manifest["tasks"]):
+        whose = count_of(number, "reference solution")
+        return f"`{FOLDER}/`: {whose}, one way to earn every item of a task; for people and checks, never for agents"
+    return "reference solutions are not in it"
+
+
 def _errata(manifest: JsonDict) -> str:
     found = [f"In {inline(each['version'])}. {erratum_text(each)}" for each in manifest.get("errata", [])]
     return f"Mistakes of earlier releases, found after they were cut:\n\n{bullets(found)}" if found else ""
 
 
 def _verification(manifest: JsonDict, file: str) -> str:
+    return f"{_integrity(manifest, file)}\n\n{_validation(manifest, file)}"
+
+
+def _validation(manifest: JsonDict, file: str) -> str:
+    played = "answers that take no work"
+    if any("solution" in row for row in manifest["tasks"]):
+        played = f"its reference solutions, which earn every item, and {played}"
+    return f"""Played again, without a model as far as rules decide: {played}, which earn none.
+
+```sh
+pibench validate {file}
+```"""
+
+
+def _integrity(manifest: JsonDict, file: str) -> str:
     sums = "Unpacked, every file is as it was released if this says so of each:\n\n```sh\n"
     sums += "sha256sum --check --strict SHA256SUMS\n```"
     if (signed_by := manifest.get("signed_by")) is None:

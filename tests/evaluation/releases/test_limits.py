@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evaluation.probes.kinds import LIMITS
+from evaluation.feasibility.kinds import LIMITS
 from evaluation.probes.standing import probe_limits
 from evaluation.releases.limits import ReleaseLimits, limits_of, set_limits
 from evaluation.releases.readiness import release_blockers

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from evaluation.feasibility.packed import solution_files
+from evaluation.protocol.given import GivenTurn
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.pack import write_pack
@@ -31,14 +33,19 @@ def write(
     said: Mapping[str, Sequence[int]] | None = None,
     splits: Mapping[str, Split] | None = None,
     more: Mapping[str, Any] | None = None,
+    solutions: Mapping[str, GivenTurn] | None = None,
 ) -> Path:
-    """``said``: by task, positions of intents that its request says. ``splits``: by task. ``more`` of its manifest."""
+    """``said``: by task, positions of intents that its request says. ``splits`` and ``solutions``: by task. ``more`` of
+    its manifest."""
     files: dict[str, bytes] = {}
     rows: list[dict[str, Any]] = []
     for name, tasks in personas.items():
         own = {task.task_id: splits[task.task_id] for task in tasks if task.task_id in splits} if splits else {}
         episode = EpisodeSpec(episode_id=name, persona=PersonaSpec(user_id=name), tasks=tuple(tasks), splits=own)
         files |= write_persona(episode, contents or {})
+        for task in tasks:
+            if turn := (solutions or {}).get(task.task_id):
+                files |= solution_files(name, task.task_id, turn, contents or {}, CANARY)
         rows += [
             {"persona": name, "task": task.task_id, "said_in_request": list((said or {}).get(task.task_id, ()))}
             for task in tasks

@@ -182,7 +182,7 @@ def test_commands_of_a_packs_readme_run_as_written(
     with zipfile.ZipFile(pack) as archive:
         readme = archive.read("README.md").decode()
     commands = [line.split()[1:] for line in readme.splitlines() if line.startswith("pibench ")]
-    kinds = "show run score html compare leaks export site upload bundle verify"
+    kinds = "show run score html compare leaks export site upload bundle verify validate"
     assert [words[0] for words in commands] == kinds.split()
     pack.rename(commands[0][1])
     stands_for = {"URL": stub.base_url, "STUDIO": live_server.url}

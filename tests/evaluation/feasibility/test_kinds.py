@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.probes.kinds import IDLE_KINDS, KINDS, Outcome, ProbedItem, kinds_for
+from evaluation.feasibility.kinds import IDLE_KINDS, KINDS, Outcome, ProbedItem, kinds_for
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, Dependency, TaskSpec

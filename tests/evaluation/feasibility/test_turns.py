@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from evaluation.probes.free import decide_by_rules
-from evaluation.probes.kinds import KINDS, Outcome
-from evaluation.probes.seats import files_before, given_turn, task_told
+from evaluation.feasibility.kinds import KINDS, Outcome
+from evaluation.feasibility.seats import files_before, given_turn, task_told
+from evaluation.feasibility.turns import decide_turn
 from evaluation.protocol.given import GivenCall, GivenTurn
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.opening_message import EnvironmentEvent, opening_of
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, Dependency, ExactCheck, HiddenIntent, TaskSpec, Trigger
+from studio.domain.tool_servers import ToolServerPolicy
 from tests.fixtures.sample import read_sample, solution
 
 UID = "11111111-1111-4111-8111-11111111111{}"
@@ -55,7 +56,7 @@ def an_episode(*tasks: TaskSpec) -> EpisodeSpec:
 
 
 def met(task: TaskSpec, episode: EpisodeSpec, turn: GivenTurn, contents: Contents) -> list[bool | None]:
-    return [item.met for item in decide_by_rules(task, episode, turn, {}, contents.read)]
+    return [item.met for item in decide_turn(task, episode, turn, {}, contents.read, ToolServerPolicy())]
 
 
 def test_rules_say_what_an_answer_without_work_earns(contents: Contents) -> None:
@@ -83,7 +84,7 @@ def test_calls_are_made_anew_and_what_they_left_is_not_written_again(contents: C
     written = GivenCall("write_file", {"path": "sheet.md", "content": "On Tuesday."})
     task = a_task("sheet", ExactCheck(kind="file_contains", path="sheet.md", text="Tuesday"))
     turn = GivenTurn("Here.", (written,), {"sheet.md": contents.add(b"On Tuesday.")})
-    items = decide_by_rules(task, an_episode(task), turn, {}, contents.read)
+    items = decide_turn(task, an_episode(task), turn, {}, contents.read, ToolServerPolicy())
     assert [item.met for item in items] == [True]
     wrong = GivenTurn("Here.", (GivenCall("no_such_tool"),))
     assert met(task, an_episode(task), wrong, contents) == [False]
@@ -92,7 +93,7 @@ def test_calls_are_made_anew_and_what_they_left_is_not_written_again(contents: C
 def test_a_file_that_cannot_be_laid_earns_nothing_and_says_why(contents: Contents) -> None:
     task = a_task("sheet", ExactCheck(kind="reply_contains", text="here"))
     turn = GivenTurn("Here.", files={"../sheet.md": contents.add(b"\xff")})
-    (item,) = decide_by_rules(task, an_episode(task), turn, {}, contents.read)
+    (item,) = decide_turn(task, an_episode(task), turn, {}, contents.read, ToolServerPolicy())
     assert item.met is False
     assert "could not be written" in item.why
 
@@ -115,7 +116,7 @@ def test_earlier_tasks_leave_their_files_and_what_their_solutions_made(contents:
     )
     episode = an_episode(earlier, a_task("between"), later)
     assert set(files_before(later, episode, {"earlier": made})) == {"notes.md", "plan.md"}
-    items = decide_by_rules(later, episode, GivenTurn(""), {"earlier": made}, contents.read)
+    items = decide_turn(later, episode, GivenTurn(""), {"earlier": made}, contents.read, ToolServerPolicy())
     assert [item.met for item in items] == [True, True]
 
 
@@ -183,7 +184,10 @@ def test_sample_gives_nothing_to_answers_without_work_and_much_to_good_work() ->
     for kind in ("done", "repeats", "other"):
         turn = given_turn(kind, task, episode, {}, contents.read)
         assert turn is not None
-        assert Outcome(KINDS[kind], decide_by_rules(task, episode, turn, {}, contents.read), {}).earned == 0
-    items = decide_by_rules(task, episode, good, {}, contents.read)
+        assert (
+            Outcome(KINDS[kind], decide_turn(task, episode, turn, {}, contents.read, ToolServerPolicy()), {}).earned
+            == 0
+        )
+    items = decide_turn(task, episode, good, {}, contents.read, ToolServerPolicy())
     assert all(item.met for item in items if item.met is not None)
     assert sum(item.met is True for item in items) >= 3

@@ -1,8 +1,9 @@
-"""What rules and grader scripts say of answers that take no work, and of reference solutions: without a model."""
+"""What rules and grader scripts say of answers that take no work, and of reference solutions; and a judge, if one is
+named. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +11,10 @@ from evaluation.engine.conversation import converse
 from evaluation.engine.folder import FolderStore, Found
 from evaluation.engine.grading import grade_session
 from evaluation.engine.plan import SessionPlan, given_seat
+from evaluation.feasibility.kinds import ProbedItem
+from evaluation.feasibility.seats import files_before, task_told
 from evaluation.grading.session import SessionGrade
-from evaluation.probes.kinds import ProbedItem
-from evaluation.probes.seats import files_before, task_told
+from evaluation.llm import Endpoint
 from evaluation.protocol.given import GivenTurn
 from evaluation.protocol.prompt_files import CURRENT, NAMES
 from evaluation.protocol.scoring import ScoringMode
@@ -22,7 +24,7 @@ from evaluation.workspaces.folders import temporary_folder
 from evaluation.workspaces.manifests import Read
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import TaskSpec
-from studio.personas.tool_servers import policy, servers_of
+from studio.domain.tool_servers import ToolServerPolicy, servers_in
 
 
 class _Scratch(FolderStore):
@@ -38,10 +40,16 @@ class _Scratch(FolderStore):
         return own | dict(self._elsewhere(missing)) if missing else own
 
 
-def decide_by_rules(
-    task: TaskSpec, episode: EpisodeSpec, turn: GivenTurn, solutions: dict[str, GivenTurn], read: Read
+def decide_turn(
+    task: TaskSpec,
+    episode: EpisodeSpec,
+    turn: GivenTurn,
+    solutions: Mapping[str, GivenTurn],
+    read: Read,
+    policy: ToolServerPolicy,
+    judge: Endpoint | None = None,
 ) -> list[ProbedItem]:
-    """Play the turn and grade it; criteria that need a judge stay undecided. Raises InfrastructureError."""
+    """Play the turn and grade it; criteria that need a judge stay undecided without one. Raises InfrastructureError."""
     terms = Terms()
     persona = episode.persona
     plan = SessionPlan(
@@ -50,12 +58,12 @@ def decide_by_rules(
         persona=persona,
         agent=given_seat(turn),
         user=None,
-        judge=None,
+        judge=judge,
         prompts={name: CURRENT[terms.protocol][name] for name in NAMES},
         terms=terms,
         position=1 + next((at for at, each in enumerate(episode.tasks) if each.task_id == task.task_id), 0),
-        servers=bound_servers(servers_of(persona), read) if turn.calls else (),
-        server_policy=policy(),
+        servers=bound_servers(servers_in(persona, read, policy), read) if turn.calls else (),
+        server_policy=policy,
     )
     with temporary_folder() as folder:
         store = _Scratch(folder, read, Found(files_before(task, episode, solutions)))
