@@ -8,6 +8,7 @@ class EvaluationConfig(AppConfig):
     def ready(self) -> None:
         from evaluation.assistance.assistant import enable_in_sample
         from evaluation.assistance.opinions import known_opinions, request_opinions
+        from evaluation.assistance.provenance import told_origins
         from evaluation.sandbox.documents import may_read_documents, read_document
         from evaluation.search import register_sources
         from evaluation.tools.app_declarations import app_declarations
@@ -16,6 +17,7 @@ class EvaluationConfig(AppConfig):
         from evaluation.trials.analyses import analyse_later, analyse_scripts
         from evaluation.trials.keys import count_keys
         from studio.domain.app_data import register_apps
+        from studio.domain.text_origins import register_origins_reader
         from studio.domain.tool_catalog import register_card_reader
         from studio.domain.tool_servers import register_lister
         from studio.files.previews.documents import Confinement, register_confinement
@@ -29,6 +31,7 @@ class EvaluationConfig(AppConfig):
         register_key_reader(count_keys)
         register_report_makers(now=analyse_scripts, later=analyse_later)
         register_second_opinions(read=known_opinions, request=request_opinions)
+        register_origins_reader(told_origins)
         register_sources()
         register_confinement(Confinement(may_read_documents, read_document))
         register_sample_data(enable_in_sample)

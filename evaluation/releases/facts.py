@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.db.models import Q
 
-from evaluation.assistance.provenance import origins_in, tasks_with_proposed_texts
+from evaluation.assistance.provenance import origins_in, tasks_with_proposed_texts, told_origins
 from evaluation.feasibility.packed import document_path
 from evaluation.pilots.plans import said_by_task
 from evaluation.probes.standing import probe_limits, standings
@@ -19,6 +19,8 @@ from studio.domain.dependencies import dependency_groups
 from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.persona import Skill
 from studio.domain.skills import SKILL_FILE, one_line_description
+from studio.domain.task import TaskSpec
+from studio.domain.text_origins import KEY, to_rows
 from studio.domain.tool_catalog import tool_summaries
 from studio.domain.tool_names import APP_PREFIX, tool_domain
 from studio.drafts.load import load_tasks
@@ -47,6 +49,7 @@ def manifest_of(whole: ReleaseCandidate, pins: Sequence[Pin], said: Said, splits
     approvers = _approvers(candidate)
     told = said_by_task([row.pk for row in candidate.tasks])
     solved = {revision for pin in pins for revision in pin.solutions}
+    proposed = told_origins(_helped(candidate))
     benchmark = candidate.benchmark
     return {
         "format": "pi-bench-v2",
@@ -79,6 +82,7 @@ def manifest_of(whole: ReleaseCandidate, pins: Sequence[Pin], said: Said, splits
                     if candidate.revisions[row.pk].pk in solved
                     else {}
                 ),
+                **({KEY: to_rows(proposed[row.pk])} if proposed.get(row.pk) else {}),
             }
             for row in candidate.tasks
         ],
@@ -229,8 +233,7 @@ def _made(candidate: ReleaseCandidate) -> JsonDict:
         Q(pk__in=Revision.objects.filter(task__in=numbers).values("created_by"))
         | Q(pk__in=Revision.origin_authors.through.objects.filter(revision__task__in=numbers).values("user"))
     )
-    helped = load_tasks(numbers.keys() & tasks_with_proposed_texts(candidate.benchmark))
-    origins = [origin for of_task in origins_in(helped).values() for origin in of_task.values()]
+    origins = [origin for of_task in origins_in(_helped(candidate)).values() for origin in of_task.values()]
     texts = Counter((origin.model, origin.scripted) for origin in origins)
     edits = Counter((origin.model, origin.scripted) for origin in origins if origin.edited)
     return {
@@ -241,6 +244,11 @@ def _made(candidate: ReleaseCandidate) -> JsonDict:
             for (model, scripted), number in sorted(texts.items())
         ],
     }
+
+
+def _helped(candidate: ReleaseCandidate) -> dict[int, TaskSpec]:
+    """Its tasks that may have a model's texts."""
+    return load_tasks({row.pk for row in candidate.tasks} & tasks_with_proposed_texts(candidate.benchmark))
 
 
 def _approvers(candidate: ReleaseCandidate) -> dict[int, list[str]]:

@@ -45,9 +45,11 @@ def save_tasks(
     note: str = "",
     verb: str = "edited",
     origin_authors: Sequence[Collection[int]] = (),
+    told: Sequence[JsonDict] = (),
 ) -> list[SavedTask]:
     """Save drafts in a constant number of queries. New rows are created at their ``position``. ``origin_authors``: for
-    each pair, the ids of those who wrote its text elsewhere. Raises DraftError."""
+    each pair, the ids of those who wrote its text elsewhere; ``told``: what its event holds besides. Raises
+    DraftError."""
     for _, spec in pairs:
         validate_storable(spec)
     stored = dict(Task.objects.filter(pk__in=[row.pk for row, _ in pairs if row.pk]).values_list("pk", "spec"))
@@ -67,7 +69,10 @@ def save_tasks(
     revisions = _create_revisions([row for row, _ in changed], by=by, note=note)
     if origin_authors:
         _store_origin_authors({revisions[pairs[index][0].pk]: origin_authors[index] for index in changes})
-    _record_events(changed, list(changes.values()), by=by, verb=verb, note=note)
+    events = _events(changed, list(changes.values()), by=by, verb=verb, note=note)
+    for event, index in zip(events, changes if told else (), strict=False):
+        event.data |= told[index]
+    Event.objects.bulk_create(events, batch_size=BATCH)
     return [
         SavedTask(
             row=row,
@@ -206,14 +211,14 @@ def _store_origin_authors(authors: Mapping[Revision, Collection[int]]) -> None:
     )
 
 
-def _record_events(
+def _events(
     pairs: Sequence[tuple[Task, TaskSpec]],
     changes: Sequence[tuple[str, ...]],
     *,
     by: User | None,
     verb: str,
     note: str,
-) -> None:
+) -> list[Event]:
     benchmarks = _benchmarks([row for row, _ in pairs])
     events = []
     for (row, _), fields in zip(pairs, changes, strict=True):
@@ -228,7 +233,7 @@ def _record_events(
                 data={"fields": list(fields), "version": row.version},
             )
         )
-    Event.objects.bulk_create(events, batch_size=BATCH)
+    return events
 
 
 def _benchmarks(rows: Sequence[Task]) -> dict[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
@@ -11,11 +11,23 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import write_persona
 from studio.domain.pibench.artifacts import reference_folder
 from studio.domain.task import TaskSpec
-from studio.drafts.load import load_episode, load_episodes
+from studio.domain.text_origins import Name, TextOrigin, known_origins, origins_file
+from studio.drafts.load import load_episode, load_episodes, load_tasks
 from studio.models import Benchmark, Blob, Persona, Task, TaskState
 
 PERSONAS_AT_ONCE = 5
 """Held in memory together."""
+
+
+def origins_of(personas: Iterable[Persona], *, only: Task | None = None) -> dict[str, bytes]:
+    """The file that tells which texts of their tasks a model proposed, by path; none if none."""
+    found: dict[Name, Sequence[TextOrigin]] = {}
+    for persona in personas:
+        rows = Task.objects.filter(persona=persona).only("task_id", "persona_id")
+        names = {row.pk: row.task_id for row in (rows.filter(pk=only.pk) if only else rows).order_by("task_id")}
+        origins = known_origins(load_tasks(names))
+        found |= {(persona.user_id, name): origins.get(pk, ()) for pk, name in names.items()}
+    return origins_file(found)
 
 
 def persona_folders(benchmark: Benchmark) -> Iterator[tuple[str, dict[str, bytes]]]:
@@ -41,7 +53,7 @@ def episode_files(episodes: Iterable[EpisodeSpec]) -> dict[str, bytes]:
 
 def persona_archive(persona: Persona) -> bytes:
     """A zip of its drafts: profile, episode and tasks, as an import takes them."""
-    return zipped(episode_files([load_episode(persona)]))
+    return zipped(episode_files([load_episode(persona)]) | origins_of([persona]))
 
 
 def task_archive(task: Task) -> bytes:
@@ -58,7 +70,10 @@ def task_archive(task: Task) -> bytes:
     files = episode_files([alone])
     root = f"data/{task.persona.user_id}/"
     own = (f"{root}tasks/{task.task_id}/", root + reference_folder(task.task_id))
-    return zipped({path: content for path, content in files.items() if path.startswith(own)})
+    return zipped(
+        {path: content for path, content in files.items() if path.startswith(own)}
+        | origins_of([task.persona], only=task)
+    )
 
 
 def file_paths(benchmark: Benchmark) -> frozenset[str]:

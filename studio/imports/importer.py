@@ -16,6 +16,7 @@ from studio.domain.archive import Limits, check_names, unpack
 from studio.domain.pack import MANIFEST, DamagedPackError, PackFacts, UnsupportedPackError, check_pack, read_facts
 from studio.domain.pibench import Reading, read_personas
 from studio.domain.problems import Problem
+from studio.domain.text_origins import read_origins
 from studio.drafts.validate import DraftError
 from studio.files.uploads import UploadError, validate_file_sizes
 from studio.findings.grader_keys import GraderKeys, read_keys
@@ -147,15 +148,17 @@ def _read(
     benchmark: Benchmark, files: Mapping[str, bytes], name: str = "", *, sound_only: bool = False
 ) -> tuple[Reading, PackFacts | None]:
     """A release pack must be complete: each file as its manifest says."""
-    facts = None
+    facts, manifest = None, dict[str, Any]()
     if MANIFEST in files:
         try:
-            facts = read_facts(check_pack(files))
+            manifest = check_pack(files)
+            facts = read_facts(manifest)
         except (UnsupportedPackError, DamagedPackError) as error:
             fix = "Fetch the pack again from where it was released."
             return Reading(errors=[Problem(file=MANIFEST, message=str(error), fix=fix)]), None
     completed = with_personas(benchmark, files)
     reading = read_personas(completed.files, name=name, sound_only=sound_only)
+    reading.origins |= read_origins(manifest)
     reading.tasks_alone = completed.personas
     if sound_only or not reading.errors:
         reading.errors += [*_oversized_tasks(reading), *_unknown_apps(reading)]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
+from studio.domain.base import JsonDict
 from studio.domain.content import pieces_of
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
@@ -162,13 +163,21 @@ class ImportWriter:
         origins = origins_of([(pieces_of(task.to_json()), row.pk) for row, task in pairs])
         return [uploader | origin.authors for origin in origins]
 
+    def _told_of(self, row: Task, task: TaskSpec) -> JsonDict:
+        """Which of its texts a model proposed elsewhere: as the files say, with the row's uid and the text."""
+        origins = self.reading.origins.get((row.persona.user_id, task.task_id), ())
+        placed = [(origin, place) for origin in origins if (place := origin.place_in(task))]
+        rows = [origin.model_dump(mode="json") | {"uid": uid, "text": text} for origin, (uid, text) in placed]
+        return {"origins": rows} if rows else {}
+
     def _save_tasks(self, pairs: Sequence[tuple[Task, TaskSpec]]) -> list[SavedTask]:
         """Some personas after the others, and without keeping the texts of versions, so that memory does not grow with
         what is written of each task."""
         saved: list[SavedTask] = []
         for start, end in _parts([row.persona_id for row, _ in pairs]):
             part = pairs[start:end]
-            done = save_tasks(part, by=self.by, verb="imported", origin_authors=self._origin_authors(part))
+            authors, told = self._origin_authors(part), [self._told_of(row, task) for row, task in part]
+            done = save_tasks(part, by=self.by, verb="imported", origin_authors=authors, told=told)
             for task in done:
                 task.row.__dict__.pop("spec", None)
                 if task.revision:

@@ -8,6 +8,8 @@ from studio.domain.pibench.persona_folder import PersonaFolder
 from studio.domain.pibench.reading import Reading
 from studio.domain.pibench.yaml_reader import parse_yaml
 from studio.domain.problems import Problem, Report
+from studio.domain.storable import read_json
+from studio.domain.text_origins import ORIGINS_FILE, read_origins
 
 _SYSTEM_FILES = ("__MACOSX", ".DS_Store", "__pycache__", "Thumbs.db")
 _DOCUMENTS = ("profile.yaml", "episode.yaml")
@@ -34,6 +36,9 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "", sound_only: boo
         )
     names: dict[str, str] = {}
     inside, outside = _by_folder(files, set(roots))
+    for path in [path for path in outside if path.rpartition("/")[2] == ORIGINS_FILE]:
+        outside.remove(path)
+        _read_origins(path, files[path], reading)
     for root in roots:
         persona = root.rstrip("/").rpartition("/")[2] or name or _user_id_in_profile(files)
         if (other := names.get(persona)) is not None:
@@ -57,6 +62,14 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "", sound_only: boo
             )
         )
     return reading
+
+
+def _read_origins(path: str, content: bytes, reading: Reading) -> None:
+    try:
+        reading.origins |= read_origins(read_json(content))
+    except ValueError as error:
+        fix = "Export again, or remove the file: then all texts count as people's own words."
+        reading.warnings.append(Problem(file=path, message=f"This is not JSON: {error}", fix=fix))
 
 
 def is_system_file(path: str) -> bool:

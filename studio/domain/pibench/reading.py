@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from studio.domain.episode import EpisodeSpec
 from studio.domain.problems import Problem, Report
+from studio.domain.text_origins import Name, TextOrigin
 
 
 @dataclass
@@ -22,6 +23,7 @@ class Reading:
 
     roots: dict[str, str] = field(default_factory=dict)
     """Folders of the personas in the upload, by id."""
+    origins: dict[Name, tuple[TextOrigin, ...]] = field(default_factory=dict)
     left_out: list[Problem] = field(default_factory=list)
     """Where only what is sound was read: why the rest was not."""
     tasks_left_out: dict[str, set[str]] = field(default_factory=dict)

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from studio.imports.export import persona_folders
+from studio.domain.text_origins import ORIGINS_FILE
+from studio.imports.export import origins_of, persona_folders
 from studio.imports.folders import FolderNotEmptyError, require_free, write_folder
 from studio.management.base import ReportCommand
 
@@ -31,10 +32,13 @@ class Command(ReportCommand):
         written = 0
         names = sorted(benchmark.personas.values_list("user_id", flat=True))
         try:
-            require_free([f"data/{name}" for name in names], out)
+            require_free([*(f"data/{name}" for name in names), ORIGINS_FILE], out)
             for _, files in persona_folders(benchmark):
                 write_folder(files, out)
                 written += len(files)
+            origins = origins_of(benchmark.personas.order_by("position", "user_id"))
+            write_folder(origins, out)
+            written += len(origins)
         except FolderNotEmptyError as problem:
             fix = "Choose another folder or remove this one, so that old and new files do not mix."
             self.stop(f"{problem}.", fix)

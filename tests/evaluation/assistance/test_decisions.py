@@ -7,10 +7,12 @@ import json
 import zipfile
 
 import pytest
+from django.core.management import call_command
 
 from evaluation.assistance.assistant import AssistanceError
 from evaluation.assistance.decisions import ProposalOutdatedError, accept_proposal, dismiss_proposal
-from evaluation.assistance.provenance import load_origins, scripted_texts
+from evaluation.assistance.proposals import row_number
+from evaluation.assistance.provenance import load_origins, scripted_texts, tasks_with_proposed_texts
 from evaluation.assistance.task_material import PASTED
 from evaluation.models import ProposalDecision
 from evaluation.releases.blocker_kinds import readiness_of
@@ -18,7 +20,7 @@ from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.releases.readiness import release_blockers
 from studio.domain.task import ChecklistItem, TaskSpec
 from studio.drafts.load import load_episode, load_task
-from studio.imports.export import episode_files
+from studio.imports.export import episode_files, persona_archive, task_archive
 from studio.imports.importer import import_files
 from studio.models import Comment, Finding, Persona, Task, TaskState, Waiver
 from studio.tasks.copy_tasks import copy_tasks
@@ -26,7 +28,7 @@ from studio.tasks.save import save_rebased, save_task
 from tests.evaluation.assistance.builders import BUNDLE, I1, I2, U1, a_spec, split_into
 from tests.evaluation.builders import archive_of, benchmark_of
 from tests.evaluation.factories import person
-from tests.factories import mark_approved
+from tests.factories import BenchmarkFactory, mark_approved
 
 PARTS = ("The plan names the baker.", "The plan gives the start of each shift.")
 INTENTS = json.dumps(
@@ -200,9 +202,13 @@ def test_that_no_rule_decides_a_criterion_settles_its_finding_with_the_reason(au
     assert (done.state, done.result, authoring.spec.checklist[0].grader) == ("taken", None, "rubric")
 
 
+def with_first(spec: TaskSpec, criterion: str) -> TaskSpec:
+    first, *others = spec.checklist
+    return spec.model_copy(update={"checklist": (first.model_copy(update={"criterion": criterion}), *others)})
+
+
 def rewritten(authoring, criterion: str) -> TaskSpec:
-    first, *others = authoring.spec.checklist
-    return authoring.spec.model_copy(update={"checklist": (first.model_copy(update={"criterion": criterion}), *others)})
+    return with_first(authoring.spec, criterion)
 
 
 def test_the_origin_of_a_row_follows_its_words(authoring):
@@ -274,6 +280,80 @@ def test_an_import_of_its_own_export_keeps_the_origins_of_rows(authoring):
 
     after = load_origins(authoring.task)
     assert after.keys() == before.keys() and after["checklist", I1].edited
+
+
+def unpacked(archive: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(archive)) as whole:
+        return {name: whole.read(name) for name in whole.namelist()}
+
+
+def in_another_studio(files: dict[str, bytes]) -> Task:
+    """The task of these files in a benchmark that knows nothing of where they come from."""
+    benchmark = BenchmarkFactory()
+    report = import_files(benchmark, files, by=None)
+    assert not report.errors and not [each for each in report.warnings if "origins.json" in each.file]
+    return Task.objects.get(persona__benchmark=benchmark)
+
+
+def told(task: Task) -> dict[tuple[str, int], tuple[str, bool]]:
+    """Model and whether people edited it, by field and number of the row."""
+    spec = load_task(task)
+    origins = load_origins(task).items()
+    return {(field, row_number(spec, field, uid) or 0): (each.model, each.edited) for (field, uid), each in origins}
+
+
+@pytest.mark.parametrize("way", ["persona", "task", "command", "pack"])
+@pytest.mark.slow
+def test_origins_of_texts_are_told_in_another_studio(authoring, tmp_path, way):
+    authoring.model_answers(split_into(*PARTS), json.dumps({"request": "Plan Saturday.", "why": "Shorter."}))
+    accept_proposal(authoring.request().pk, by=authoring.author)
+    reworded = authoring.request("reword", field="initial_request")
+    accept_proposal(reworded.pk, by=authoring.author)
+    save_task(authoring.task.pk, rewritten(authoring, "The plan names the baker and the driver."), by=authoring.author)
+    here = told(authoring.task)
+    if way == "command":
+        call_command("pibench_export", benchmark=authoring.benchmark.slug, out=tmp_path, stdout=io.StringIO())
+        files = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    elif way == "pack":
+        mark_approved()
+        options = ReleaseOptions(version="1.0", accept="A test.")
+        files = unpacked(archive_of(cut_release(authoring.benchmark, options, by=None, signature="Ada")))
+    else:
+        files = unpacked(persona_archive(authoring.fresh.persona))
+
+    task = in_another_studio(files)
+    if way == "task":
+        task = in_another_studio({path: content for path, content in files.items() if path != "origins.json"})
+        assert told(task) == {}
+        save_task(task.pk, load_task(task).model_copy(update={"checklist": ()}), by=authoring.author)
+        import_files(task.persona.benchmark, unpacked(task_archive(authoring.fresh)), by=None)
+
+    model = "clever (clever-1)"
+    assert here == {
+        ("checklist", 1): (model, True),
+        ("checklist", 2): (model, False),
+        ("initial_request", 0): (model, False),
+    }
+    assert told(task) == here
+    save_task(task.pk, with_first(load_task(task), "Rolls are never sold warm."), by=authoring.author)
+    assert told(task) == {place: origin for place, origin in here.items() if place != ("checklist", 1)}
+    [copy] = copy_tasks([task], elsewhere(), by=authoring.author)
+    assert told(copy) == told(task)
+    assert task.pk in tasks_with_proposed_texts(task.persona.benchmark)
+    assert copy.pk in tasks_with_proposed_texts(copy.persona.benchmark)
+
+
+def test_the_request_of_a_copy_keeps_its_origin(authoring):
+    authoring.model_answers(json.dumps({"request": "Plan Saturday.", "why": "Shorter."}))
+    accept_proposal(authoring.request("reword", field="initial_request").pk, by=authoring.author)
+    [copy] = copy_tasks([authoring.task], elsewhere(), by=authoring.author)
+    [of_copy] = copy_tasks([copy], elsewhere(), by=authoring.author)
+    own = load_task(copy).model_copy(update={"initial_request": "When does the rye go in?"})
+    save_task(copy.pk, own, by=authoring.author)
+
+    assert told(of_copy) == told(authoring.task) == {("initial_request", 0): ("clever (clever-1)", False)}
+    assert told(copy) == {}
+    assert of_copy.pk in tasks_with_proposed_texts(of_copy.persona.benchmark)
 
 
 def test_an_accepted_rule_leaves_the_criterion_its_authors_own(authoring):
