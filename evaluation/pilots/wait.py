@@ -68,6 +68,7 @@ def _sleep_while(goes_on: Callable[[], bool]) -> None:
 
 def _work(goes_on: Callable[[], bool], due: Callable[[], LeasedRows[Any]], work_on: Callable[[int], object]) -> None:
     threads: dict[int, threading.Thread] = {}
+    ended = threading.Event()
 
     def work(pk: int) -> None:
         try:
@@ -75,6 +76,7 @@ def _work(goes_on: Callable[[], bool], due: Callable[[], LeasedRows[Any]], work_
         finally:
             connection.close()
             del threads[pk]
+            ended.set()  # it may have made others due
 
     swept = time.monotonic()
     while goes_on():
@@ -85,6 +87,7 @@ def _work(goes_on: Callable[[], bool], due: Callable[[], LeasedRows[Any]], work_
         if time.monotonic() - swept > PING_SECONDS:
             sweep()  # gives up on sessions that killed one worker after another
             swept = time.monotonic()
-        time.sleep(POLL_SECONDS)
+        ended.wait(POLL_SECONDS)
+        ended.clear()
     for thread in list(threads.values()):
         thread.join(PING_SECONDS)

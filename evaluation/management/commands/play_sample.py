@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
 
 from evaluation.pilots.start import PilotOptions, start_pilot
 from evaluation.pilots.wait import play_here
 from evaluation.releases.sample import PERSONA, approve_tasks, audit_and_release, people_of
+from evaluation.trials.analyses import analyse_missing
 from studio.imports.sample import SLUG
 from studio.models import Benchmark
 
@@ -26,4 +29,15 @@ class Command(BaseCommand):
         approve_tasks(benchmark)
         wanted = PilotOptions(agent="scripted-helpful", persona=PERSONA)
         pilot = start_pilot(benchmark, wanted, by=people_of(benchmark)["owner"])
-        audit_and_release(benchmark, play_here(pilot))
+        with ThreadPoolExecutor(1) as beside:  # releases wait for what they tell of grader scripts
+            analysed = beside.submit(_analyse_scripts)
+            play_here(pilot)
+            analysed.result()
+        audit_and_release(benchmark, pilot)
+
+
+def _analyse_scripts() -> None:
+    try:
+        analyse_missing()
+    finally:
+        connection.close()
