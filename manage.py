@@ -17,8 +17,9 @@ def main() -> int:
 
     if len(sys.argv) > 1 and sys.argv[1] not in NEEDS_NO_DATABASE and not ASKS_FOR_HELP.intersection(sys.argv[1:]):
         try:
-            embedded = services.ensure_database()
-            services.ensure_broker()
+            wait = sys.argv[1] != "run"  # which has much to load meanwhile
+            embedded = services.ensure_database(wait=wait)
+            services.ensure_broker(wait=wait)
             if embedded:
                 services.ensure_key_secret()
                 migrate_if_needed(sys.argv[1])

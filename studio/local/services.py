@@ -13,17 +13,17 @@ missing = ""
 """Why this process has no database or broker, and what to do; empty if it has both."""
 
 
-def ensure_database(*, throwaway: bool = False) -> bool:
+def ensure_database(*, throwaway: bool = False, wait: bool = True) -> bool:
     """Start the embedded PostgreSQL and set DATABASE_URL, unless it is set; return whether it was not.
 
-    ``throwaway`` is faster but not safe against power loss, for tests.
+    ``throwaway`` is faster but not safe against power loss, for tests. Without ``wait`` it may not answer yet.
     """
-    return _ensure("DATABASE_URL", "postgres", throwaway=throwaway)
+    return _ensure("DATABASE_URL", "postgres", throwaway=throwaway, wait=wait)
 
 
-def ensure_broker() -> bool:
+def ensure_broker(*, wait: bool = True) -> bool:
     """Start the embedded Valkey and set CELERY_BROKER_URL, unless it is set; return whether it was not."""
-    return _ensure("CELERY_BROKER_URL", "valkey", throwaway=False)
+    return _ensure("CELERY_BROKER_URL", "valkey", throwaway=False, wait=wait)
 
 
 def ensure_key_secret() -> None:
@@ -40,8 +40,8 @@ def ensure_key_secret() -> None:
     os.environ["STUDIO_KEY_SECRET"] = path.read_text()
 
 
-def _ensure(variable: str, name: str, *, throwaway: bool) -> bool:
+def _ensure(variable: str, name: str, *, throwaway: bool, wait: bool) -> bool:
     if os.environ.get(variable):
         return False
-    os.environ[variable] = shared_server.acquire(name, throwaway=throwaway)
+    os.environ[variable] = shared_server.acquire(name, throwaway=throwaway, wait=wait)
     return True

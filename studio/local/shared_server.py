@@ -33,8 +33,9 @@ _acquired: dict[Path, int] = {}
 """Descriptors of the users' locks of this process, by the server's folder."""
 
 
-def acquire(name: str, *, throwaway: bool = False) -> str:
-    """Start the server unless it is up, keep it up until this process ends, and return its address.
+def acquire(name: str, *, throwaway: bool = False, wait: bool = True) -> str:
+    """Start the server unless it is up, keep it up until this process ends, and return its address. Without ``wait``
+    it may not answer yet.
 
     Safe to call concurrently and repeatedly. Raises LocalError if the server does not start.
     """
@@ -59,6 +60,8 @@ def acquire(name: str, *, throwaway: bool = False) -> str:
             raise LocalError(f"The embedded {name} does not answer; see {log_file(name)}.")
         if not is_kept(name) and (keeper is None or keeper.poll() is not None):
             keeper = _start_keeper(name, throwaway=throwaway)
+        if not wait:
+            break
         time.sleep(0.02)
     return server.url
 

@@ -121,7 +121,9 @@ class Command(BaseCommand):
         return output.getvalue()
 
     def require_servers(self) -> None:
-        """Raises LocalError if an external database or broker cannot be reached."""
+        """Wait for the embedded ones. Raises LocalError if one does not start or an external one cannot be reached."""
+        for name in shared_server.acquired_names():
+            shared_server.acquire(name)
         try:
             connections["default"].ensure_connection()
         except OperationalError as error:
