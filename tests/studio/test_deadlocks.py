@@ -11,16 +11,17 @@ from threading import Barrier, Event
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from studio.drafts.load import load_task
 from studio.imports.importer import import_files
-from studio.models import Benchmark, Task
+from studio.models import Benchmark, Persona, Task
 from studio.models.transactions import atomic_with_retry
+from studio.review import bulk
 from studio.tasks.save import save_task
 from tests.drafts import benchmark_files
-from tests.factories import BenchmarkFactory, a_persona, a_task
+from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG = 20
@@ -96,6 +97,29 @@ def test_benchmark_can_be_locked_while_an_author_saves(
     saved, worked = together(save, lock_benchmark)
 
     assert (saved.result(), worked.result()) == (2, None)
+
+
+def test_bulk_change_waits_for_nobody_in_another_benchmark(task: Task) -> None:
+    other, author = a_persona(BenchmarkFactory()), UserFactory()
+    locked, changed = Event(), Event()
+
+    def hold() -> None:
+        with own_connection(), transaction.atomic():
+            Persona.objects.select_for_update(no_key=True).get(pk=other.pk)
+            locked.set()
+            assert changed.wait(LONG)
+
+    def change() -> int:
+        assert locked.wait(LONG)
+        try:
+            with own_connection():
+                return bulk.apply(task.persona.benchmark, {task.pk: None}, "split", "held_out", by=author)
+        finally:
+            changed.set()
+
+    held, worked = together(hold, change)
+
+    assert (held.result(), worked.result()) == (None, 1)
 
 
 def test_deadlocked_transaction_runs_again(transactional_db: None) -> None:

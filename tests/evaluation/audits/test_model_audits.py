@@ -369,6 +369,17 @@ def test_page_says_that_the_cost_of_a_model_without_a_price_is_unknown(desk: Des
     assert "; cost unknown; 2 judgings to come" in " ".join(row.split())
 
 
+def test_model_audits_a_judging_by_the_protocol_of_that_judging_though_another_scores(desk: Desk):
+    again = plan_rejudging(desk.pilot, RejudgingOptions(protocol="paper"))
+    for pk in start_rejudging(again, by=None).judgings.values_list("pk", flat=True):
+        work_on(pk)
+    audit = open_audit(desk.pilot, by=None, overlap=1, size=2, round=2)
+
+    (plan,) = plan_model_audit(audit, ModelAuditOptions(model=desk.judge.name)).plans
+
+    assert (desk.pilot.protocol, plan.protocol) == ("release", "paper")
+
+
 @pytest.mark.slow
 def test_regression_set_says_how_each_judge_does_on_what_people_decided(desk: Desk):
     sealed = judged(desk.audit.packets.get())
