@@ -1,10 +1,10 @@
 """``make mutants N=100 SEED=1``: plants faults one at a time, and tells which of them no test notices.
 
 The faults are a seeded sample, equally many of each area of ``areas.toml``. Each is planted in a worktree of the last
-commit, in ``var/mutants``, where the tests of its area run until one fails: those named like its file first, then
-those that import it. A fault that no test notices is one that nobody would have noticed: either a test is missing or
-the line can go. An interrupted run goes on where it was. mutmut and cosmic-ray know neither SQL, templates and scripts
-nor a sample, and copy or patch the modules that worker processes import, so this is our own.
+commit, in ``var/mutants``, where the tests of its area, slow ones included, run until one fails: those named like its
+file first, then those that import it. A fault that no test notices is one that nobody would have noticed: either a
+test is missing or the line can go. An interrupted run goes on where it was. mutmut and cosmic-ray know neither SQL,
+templates and scripts nor a sample, and copy or patch the modules that worker processes import, so this is our own.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def notices(fault: Fault, tests: list[str]) -> bool:
     text = path.read_text(encoding="utf-8")
     path.write_text(fault.planted(text), encoding="utf-8")
     try:
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *tests]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
+        command += ["-m", "not minutes and not real_server", *tests]
         status = subprocess.run(command, cwd=TREE, capture_output=True, timeout=MINUTES * 60, check=False).returncode
     except subprocess.TimeoutExpired:
         return True

@@ -146,6 +146,17 @@ def test_what_a_dead_worker_kept_free_is_free_once_its_lease_has_expired():
     assert reserve(alive, Decimal(2))
 
 
+def test_what_another_benchmark_spends_and_keeps_free_leaves_this_one_its_budget():
+    for pilot in (pilot_row(), pilot_row()):
+        set_benchmark_budget(pilot.benchmark, {"cost": 3}, by=None)
+    ours, other = (claim_session(pk) for pk in Session.objects.order_by("pk").values_list("pk", flat=True))
+    assert ours and other and ours.pilot.benchmark_id != other.pilot.benchmark_id
+
+    Session.objects.filter(pk=other.pk).update(cost=Decimal(1))
+
+    assert reserve(other, Decimal(2)) and reserve(ours, Decimal(2))
+
+
 @pytest.mark.django_db(transaction=True)
 def test_who_holds_the_benchmark_for_long_keeps_no_call_waiting():
     pilot = pilot_row()
