@@ -89,6 +89,8 @@ def accept_proposal(
         )
     except DraftError as error:
         raise AssistanceError(f"This cannot be saved: {error}") from None
+    if revision.number != task.version and proposal.requested_by_id != by.pk:
+        revision.origin_authors.add(proposal.requested_by_id)  # what they had a model write is not approved by them
     _record_decisions(proposal, accepted, dropped, by, revision)
     return _close_if_decided(proposal, changes, by, revision)
 

@@ -21,6 +21,7 @@ from evaluation.llm.stored_keys import problem_of_secret, seal
 from evaluation.model_access import endpoint_of, policy
 from evaluation.models import ModelEndpoint
 from evaluation.models.endpoints import LONGEST_TIMEOUT, MOST_AT_ONCE, PRICES
+from studio.domain.storable import storable
 from studio.forms.fields import AmountField, WholeNumberField
 from studio.models import Benchmark
 
@@ -37,6 +38,12 @@ class ParametersField(forms.JSONField):
             return super().to_python(value)
         except (ValueError, RecursionError):  # numbers of thousands of digits, deep nesting
             raise forms.ValidationError(self.error_messages["invalid"], code="invalid", params={"value": ""}) from None
+
+    def clean(self, value: Any) -> Any:
+        params = {} if (given := super().clean(value)) is None else given
+        if not isinstance(params, dict):
+            raise forms.ValidationError('Enter the parameters as one JSON object, such as {"temperature": 0.2}.')
+        return params
 
     def bound_data(self, data: Any, initial: Any) -> Any:
         try:
@@ -167,9 +174,7 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
             )
         if not self.errors:
             row = self._draft(data)
-            if not isinstance(row.params, dict):
-                self.add_error("params", 'Enter the parameters as one JSON object, such as {"temperature": 0.2}.')
-            elif problem := problem_of(row):
+            if problem := problem_of(row):
                 field = next((name for word, name in PLACES.items() if word in problem), "base_url")
                 self.add_error(field if field in self.fields else None, problem)
             elif self.benchmark and variable and (problem := policy().owner_key_problem(variable, row.base_url)):
@@ -228,9 +233,8 @@ class ConnectForm(EndpointForm):
             self.fields["key"].help_text = "Leave blank if it needs none. " + str(self.fields["key"].help_text)
 
     def clean_name(self) -> str:
-        return self.cleaned_data["name"] or free_name(
-            default_name(ModelEndpoint(model=self.data.get("model", ""), effort=self.data.get("effort", "")))
-        )
+        said = {name: storable(self.data.get(name, "")) for name in ("model", "effort")}
+        return self.cleaned_data["name"] or free_name(default_name(ModelEndpoint(**said)))
 
     def to_ask(self) -> Endpoint:
         """The service as far as it is filled in, to list its models. Raises ValueError."""

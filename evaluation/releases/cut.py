@@ -28,6 +28,7 @@ from studio.domain.base import JsonDict
 from studio.domain.options import Options, OptionsError
 from studio.domain.pack import read_sums
 from studio.domain.splits import HELD_BACK, PUBLISHED
+from studio.drafts.contents import refresh_contents
 from studio.findings.refresh import refresh_findings, run_graders
 from studio.imports.export import episode_files
 from studio.imports.importer import find_reading_errors
@@ -101,6 +102,7 @@ def cut_release(
     personas = list(Persona.objects.filter(benchmark=benchmark).select_related("benchmark"))
     progress.begin("Running graders and checks")
     run_graders(personas, wait=True)
+    refresh_contents([persona.pk for persona in personas], by=by)  # an approval holds for nothing else
     refresh_findings(personas)
     name = signature or (str(by) if by else "")
     candidate = load_candidate(benchmark)

@@ -23,9 +23,10 @@ def refresh_contents(personas: Collection[int], *, by: User | None) -> None:
     for row in rows:
         parts = parts_of_tasks((task.spec for task in tasks[row.pk]), PersonaSpec.model_validate(row.spec))
         for task in tasks[row.pk]:
-            if task.parts != parts[task.task_id] or not task.content:
+            own = parts[task.task_id]
+            if task.parts != own or task.content != content_hash(own):
                 held = not task.outdated
-                task.parts, task.content = parts[task.task_id], content_hash(parts[task.task_id])
+                task.parts, task.content = own, content_hash(own)
                 changed.append(task)
                 if held and task.outdated:
                     outdated.append(task)

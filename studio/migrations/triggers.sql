@@ -48,7 +48,18 @@ CREATE FUNCTION was_approved(asked bigint, needed integer) RETURNS boolean LANGU
     FROM studio_review v WHERE v.revision_id = asked;
 $$;
 
--- Who wrote the text of a version since it was last approved.
+-- How many approved this version with this content and did not ask for changes to it afterwards.
+CREATE FUNCTION approvals_of(asked bigint, asked_content text) RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT count(DISTINCT v.reviewer_id)
+    FROM studio_review v
+   WHERE v.revision_id = asked AND v.content = asked_content AND v.decision = 'approved'
+     AND NOT EXISTS (SELECT FROM studio_review later
+                      WHERE later.revision_id = asked AND later.reviewer_id = v.reviewer_id
+                        AND later.decision = 'changes_requested' AND later.id > v.id);
+$$;
+
+-- Who wrote the text of a version since it was last approved, or a request, intent or criterion of it that stood in an
+-- earlier version, was never approved, and came back.
 CREATE FUNCTION authors_of_text(asked bigint) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
   WITH wanted AS (
     SELECT r.task_id, r.number, b.approvals_needed
@@ -61,10 +72,25 @@ CREATE FUNCTION authors_of_text(asked bigint) RETURNS SETOF bigint LANGUAGE sql 
     SELECT coalesce(max(r.number), 0) AS number
       FROM studio_revision r JOIN wanted ON r.task_id = wanted.task_id AND r.number < wanted.number
      WHERE was_approved(r.id, wanted.approvals_needed)
+  ), new AS (
+    SELECT r.number, piece
+      FROM wanted, since
+      JOIN studio_revision r ON r.number > since.number
+      JOIN studio_revision before ON before.task_id = r.task_id AND before.number = r.number - 1
+     CROSS JOIN unnest(r.pieces) piece
+     WHERE r.task_id = wanted.task_id AND r.number <= wanted.number AND piece <> ALL (before.pieces)
+  ), came_back AS (
+    SELECT min(r.number) AS number
+      FROM wanted, since, new
+      JOIN studio_revision r ON new.piece = ANY (r.pieces)
+     WHERE r.task_id = wanted.task_id AND r.number <= since.number
+     GROUP BY new.piece
+    HAVING NOT bool_or(was_approved(r.id, wanted.approvals_needed))
   ), versions AS (
     SELECT r.id, r.created_by_id
       FROM studio_revision r, wanted, since
-     WHERE r.task_id = wanted.task_id AND r.number > since.number AND r.number <= wanted.number
+     WHERE r.task_id = wanted.task_id
+       AND (r.number > since.number AND r.number <= wanted.number OR r.number IN (SELECT number FROM came_back))
   )
   SELECT created_by_id FROM versions WHERE created_by_id IS NOT NULL
    UNION
@@ -118,16 +144,22 @@ BEGIN
   RETURN NEW;
 END $$;
 
+-- Looks at how the task stands at the end of the transaction.
 CREATE FUNCTION check_approvals() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF NOT EXISTS (
-    SELECT FROM studio_review v JOIN studio_revision r ON r.id = v.revision_id
-     WHERE r.task_id = NEW.id AND r.number = NEW.version AND v.content = NEW.approved_content
-    HAVING bool_or(v.decision = 'approved_elsewhere')
-        OR count(DISTINCT v.reviewer_id) FILTER (WHERE v.decision = 'approved') >= (
-           SELECT b.approvals_needed FROM studio_persona p
-             JOIN studio_benchmark b ON b.id = p.benchmark_id
-            WHERE p.id = NEW.persona_id)
+  IF EXISTS (
+    SELECT FROM studio_task t
+      JOIN studio_persona p ON p.id = t.persona_id
+      JOIN studio_benchmark b ON b.id = p.benchmark_id
+     WHERE t.id = NEW.id AND t.state IN ('approved', 'released')
+       AND NOT EXISTS (
+         SELECT FROM studio_revision r
+          CROSS JOIN LATERAL (SELECT v.decision FROM studio_review v
+                               WHERE v.revision_id = r.id AND v.content = t.approved_content
+                               ORDER BY v.id DESC LIMIT 1) newest
+          WHERE r.task_id = t.id AND r.number = t.version AND newest.decision <> 'changes_requested'
+            AND (newest.decision = 'approved_elsewhere'
+                 OR approvals_of(r.id, t.approved_content) >= b.approvals_needed))
   ) THEN
     RAISE EXCEPTION 'task % is not approved by as many as its benchmark asks for', NEW.task_id
       USING ERRCODE = 'check_violation', CONSTRAINT = 'approved_by_enough';
@@ -192,6 +224,13 @@ BEGIN
     RAISE EXCEPTION 'person % wrote part of what they approve', NEW.reviewer_id
       USING ERRCODE = 'check_violation', CONSTRAINT = 'approved_by_others';
   END IF;
+  IF NEW.decision IN ('approved', 'approved_elsewhere') AND NOT EXISTS (
+    SELECT FROM studio_revision r JOIN studio_task t ON t.id = r.task_id AND t.version = r.number
+     WHERE r.id = NEW.revision_id AND t.content = NEW.content
+  ) THEN
+    RAISE EXCEPTION 'what is approved is a task as it is now'
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'approved_as_it_is';
+  END IF;
   IF NEW.decision = 'approved_elsewhere' AND NEW.reviewer_id IS NULL THEN
     RAISE EXCEPTION 'an approval elsewhere is confirmed by a person'
       USING ERRCODE = 'check_violation', CONSTRAINT = 'approved_elsewhere_confirmed';
@@ -207,6 +246,16 @@ BEGIN
       USING ERRCODE = 'check_violation', CONSTRAINT = 'approved_by_list';
   END IF;
   RETURN NEW;
+END $$;
+
+-- Reviews and authors go with their version alone. Looks at how it stands at the end of the transaction.
+CREATE FUNCTION check_version_gone() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT FROM studio_revision r WHERE r.id = OLD.revision_id) THEN
+    RAISE EXCEPTION '% is kept as long as its version', TG_TABLE_NAME
+      USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NULL;
 END $$;
 
 CREATE FUNCTION contributors_to_version(asked_task bigint, newest integer) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
@@ -275,6 +324,11 @@ CREATE TRIGGER studio_blob_frozen BEFORE UPDATE ON studio_blob
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER answers_a_remark BEFORE INSERT OR UPDATE OF reply_to_id, task_id ON studio_comment
   FOR EACH ROW EXECUTE FUNCTION check_answer();
+CREATE TRIGGER applied_suggestion_stays BEFORE UPDATE OF author_id, applied_in_id ON studio_comment
+  FOR EACH ROW
+  WHEN (OLD.applied_in_id IS NOT NULL
+        AND (OLD.author_id, OLD.applied_in_id) IS DISTINCT FROM (NEW.author_id, NEW.applied_in_id))
+  EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER studio_event_frozen BEFORE UPDATE ON studio_event
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER assignments_go_with_the_role AFTER DELETE OR UPDATE ON studio_membership
@@ -287,14 +341,18 @@ CREATE TRIGGER approved_by_others BEFORE INSERT ON studio_review
   FOR EACH ROW EXECUTE FUNCTION check_review();
 CREATE TRIGGER studio_review_frozen BEFORE UPDATE ON studio_review
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
+CREATE CONSTRAINT TRIGGER review_stays AFTER DELETE ON studio_review
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_version_gone();
 CREATE TRIGGER studio_revision_frozen BEFORE UPDATE ON studio_revision
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER studio_revision_origin_authors_frozen BEFORE UPDATE ON studio_revision_origin_authors
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
-CREATE CONSTRAINT TRIGGER approved_by_enough AFTER UPDATE OF state, approved_content ON studio_task
+CREATE CONSTRAINT TRIGGER origin_author_stays AFTER DELETE ON studio_revision_origin_authors
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_version_gone();
+CREATE CONSTRAINT TRIGGER approved_by_enough AFTER UPDATE OF state, approved_content, version ON studio_task
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
   WHEN (NEW.state IN ('approved', 'released') AND (OLD.state NOT IN ('approved', 'released')
-        OR OLD.approved_content <> NEW.approved_content))
+        OR (OLD.approved_content, OLD.version) IS DISTINCT FROM (NEW.approved_content, NEW.version)))
   EXECUTE FUNCTION check_approvals();
 CREATE CONSTRAINT TRIGGER approved_from_the_beginning AFTER INSERT ON studio_task
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.state IN ('approved', 'released'))

@@ -160,5 +160,9 @@ def _earlier_changes(task: Task, earlier: str, was: str) -> Iterator[FieldChange
 
 def _file_change(path: str, was: str, now: str) -> FieldChange:
     contents = Blob.objects.read([sha256 for sha256 in (was, now) if sha256])
-    old, new = (contents.get(sha256, b"").decode("utf-8", "replace")[:MOST_TEXT] for sha256 in (was, now))
-    return FieldChange(path, path, [Difference("", line_pieces(old, new))])
+    old, new = (contents.get(sha256, b"").decode("utf-8", "replace") for sha256 in (was, now))
+    shown = Difference("", line_pieces(old[:MOST_TEXT], new[:MOST_TEXT]))
+    if old[:MOST_TEXT] != new[:MOST_TEXT] and old[MOST_TEXT:] == new[MOST_TEXT:]:
+        return FieldChange(path, path, [shown])
+    more = "It changes in what is not shown here too: bytes that are no text, or what comes after its first 200,000 "
+    return FieldChange(path, path, [shown, Difference("", (("new", f"{more}characters."),))])

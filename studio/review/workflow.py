@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from django.db import connection
 from django.db.models import QuerySet
 
 from studio.domain.phrases import count_of
@@ -138,9 +139,11 @@ def open_threads(task: Task) -> QuerySet[Comment]:
 
 
 def approvals_of(revision: Revision, content: str) -> int:
-    """Those of this version with this ``Task.content``."""
-    given = revision.reviews.filter(decision=Review.Decision.APPROVED, content=content)
-    return given.values("reviewer").distinct().count()
+    """Those of this version with this ``Task.content`` that nobody took back. The database counts them likewise."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT approvals_of(%s, %s)", [revision.pk, content])
+        [given] = cursor.fetchone()
+    return int(given)
 
 
 def _completed_checklist(task: Task, answers: ReviewAnswers | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -19,8 +20,9 @@ from evaluation.assistance.proposals import ProposedChange
 from evaluation.models import Proposal
 from evaluation.rehearsals.extract import extract_row
 from evaluation.rehearsals.lifecycle import start_rehearsal
+from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.readiness import release_blockers
-from studio.domain.task import Dependency
+from studio.domain.task import ChecklistItem, Dependency
 from studio.domain.web_pages import WebPage
 from studio.drafts.authors import authors_of
 from studio.drafts.load import load_episode, load_task
@@ -133,6 +135,32 @@ def restored(desk: Desk) -> Task:
     desk.edit(desk.task, desk.carrier, initial_request="Another request.")
     restore_version(fresh_task(desk.task), 3, by=desk.carrier)
     return desk.task
+
+
+def restored_by_an_import(desk: Desk) -> Task:
+    """What the writer wrote comes back with a file of then, after another text was approved."""
+    desk.edit(desk.task, desk.writer, initial_request="Make the plan, please.")
+    files = benchmark_files(desk.benchmark)
+    replaced_and_approved(desk)
+    assert import_files(desk.benchmark, files, by=desk.carrier).ok
+    return desk.task
+
+
+def restored_by_a_program(desk: Desk) -> Task:
+    """That alone, one criterion, is the writer's."""
+    item = ChecklistItem(uid=str(UUID(int=1)), criterion="The rye goes first.")
+    desk.edit(desk.task, desk.writer, checklist=(*load_task(desk.task).checklist, item))
+    written = load_task(desk.task)
+    desk.edit(desk.task, desk.carrier, checklist=written.checklist[:-1])
+    replaced_and_approved(desk)
+    save_task(desk.task.pk, written, by=desk.carrier)
+    return desk.task
+
+
+def replaced_and_approved(desk: Desk) -> None:
+    desk.edit(desk.task, desk.carrier, initial_request="Another request.")
+    submit(desk.task.pk, by=desk.carrier)
+    approve(desk.task.pk, by=desk.reviewer)
 
 
 def built_on(desk: Desk) -> Task:
@@ -308,19 +336,28 @@ def suggested_and_merged(desk: Desk) -> Task:
 
 def proposal_accepted(desk: Desk) -> Task:
     """A model's, by the writer, who may edit it first."""
-    row = Proposal.objects.create(
+    accept_proposal(proposal(desk, by=desk.carrier).pk, by=desk.writer)
+    return desk.task
+
+
+def proposal_asked_for(desk: Desk) -> Task:
+    """Of a model that may be the writer's own."""
+    accept_proposal(proposal(desk, by=desk.writer).pk, by=desk.carrier)
+    return desk.task
+
+
+def proposal(desk: Desk, *, by: User) -> Proposal:
+    return Proposal.objects.create(
         task=desk.task,
         revision=desk.task.revisions.get(number=fresh_task(desk.task).version),
         kind="reword",
         field="initial_request",
         endpoint=endpoint("scripted-helpful"),
         request_hash="0" * 64,
-        requested_by=desk.carrier,
+        requested_by=by,
         state="ready",
         rows=[ProposedChange(field="initial_request", text="Make the plan, please.").model_dump(mode="json")],
     )
-    accept_proposal(row.pk, by=desk.writer)
-    return desk.task
 
 
 def taken_from_a_rehearsal(desk: Desk) -> Task:
@@ -352,6 +389,7 @@ WAYS = [
     *(script_created, script_changed, script_restored, script_brought, skill_written, profile_written),
     *(app_data_written, tools_bound, persona_imported, profile_restored, tools_restored),
     *(web_page_written, server_written, earlier_written, earlier_restored),
+    *(restored_by_an_import, restored_by_a_program, proposal_asked_for),
 ]
 """In which text of ``writer`` can come into what is run for a task."""
 
@@ -395,6 +433,11 @@ def test_one_of_two_approvals_is_not_the_writers_own(desk: Desk, wrote: str) -> 
 def refused_once(desk: Desk) -> None:
     submit(desk.first.pk, by=desk.carrier)
     request_changes(desk.first.pk, by=desk.reviewer, text="Which flour?")
+
+
+def approved_and_refused(desk: Desk) -> None:
+    desk.approve()
+    request_changes(desk.first.pk, by=desk.writer, text="Which flour?")
 
 
 def approved_by_one_of_two_with_two_tasks(desk: Desk) -> None:
@@ -454,7 +497,7 @@ SAVES = {
 }
 OPERATIONS: dict[str, set[Callable[[Desk], Task]] | str] = {
     "studio/tasks/save.py: store": {suggested, proposal_accepted},
-    "studio/tasks/save.py: save_task": {edited, earlier_written},
+    "studio/tasks/save.py: save_task": {edited, earlier_written, restored_by_a_program},
     "studio/tasks/save.py: save_locked": {edited},
     "studio/tasks/save.py: restore_version": {restored, earlier_restored},
     "studio/tasks/save.py: _rename": {renamed},
@@ -463,7 +506,7 @@ OPERATIONS: dict[str, set[Callable[[Desk], Task]] | str] = {
     "studio/tasks/copy_tasks.py: _retire": {moved},
     "studio/tasks/build_on.py: build_on": {built_on},
     "studio/imports/store.py: run": {persona_imported},
-    "studio/imports/store.py: _save_tasks": {imported},
+    "studio/imports/store.py: _save_tasks": {imported, restored_by_an_import},
     "studio/personas/scripts.py: create_script": {script_created, script_brought},
     "studio/personas/files.py: store": {script_changed, skill_written},
     "studio/personas/files.py: save_file": {script_changed, skill_written},
@@ -476,7 +519,7 @@ OPERATIONS: dict[str, set[Callable[[Desk], Task]] | str] = {
     "studio/api/tasks.py: put": {put_by_a_program},
     "studio/review/bulk.py: _rewrite": {changed_in_bulk},
     "studio/review/suggestions.py: _save": {suggested, suggested_and_merged},
-    "evaluation/assistance/decisions.py: accept_proposal": {proposal_accepted},
+    "evaluation/assistance/decisions.py: accept_proposal": {proposal_accepted, proposal_asked_for},
     "evaluation/rehearsals/extract.py: extract_row": {taken_from_a_rehearsal},
     "studio/episodes/moves.py: _save": "moves tasks within an episode",
     "studio/personas/create.py: create_persona": "an empty persona",
@@ -627,6 +670,84 @@ def test_raw_sql_approves_nothing_that_nobody_has_read(desk: Desk, state: str) -
         steal()
 
 
+def test_an_approval_that_was_taken_back_counted_with_the_next_one(desk: Desk) -> None:
+    type(desk.benchmark).objects.filter(pk=desk.benchmark.pk).update(approvals_needed=2)
+    submit(desk.task.pk, by=desk.carrier)
+    approve(desk.task.pk, by=desk.reviewer)
+    request_changes(desk.task.pk, by=desk.reviewer, text="Which flour?")
+    submit(desk.task.pk, by=desk.carrier)
+
+    approve(desk.task.pk, by=member(desk.benchmark, Role.REVIEWER))
+
+    assert fresh_task(desk.task).state == TaskState.IN_REVIEW
+
+
+NEXT_VERSION = """
+    INSERT INTO studio_revision (task_id, number, spec, sha256, pieces, note, created_by_id, created_at)
+    SELECT task_id, number + 1, spec, sha256, pieces, note, created_by_id, created_at FROM studio_revision
+     WHERE (task_id, number) = (SELECT id, version FROM studio_task WHERE id = {task})"""
+RAW = {
+    "the approval, after somebody else asked for changes": (
+        approved_and_refused,
+        ["UPDATE studio_task SET state = 'approved' WHERE id = {first}"],
+    ),
+    "the approval, without the review that asked for changes": (
+        refused_once,
+        ["DELETE FROM studio_review WHERE decision = 'changes_requested'"],
+    ),
+    "the approval of one version for the next": (
+        Desk.approve,
+        [NEXT_VERSION, "UPDATE studio_task SET version = version + 1 WHERE id = {task}"],
+    ),
+    "an approval of what the task is not": (
+        Desk.approve,
+        [
+            """INSERT INTO studio_review (revision_id, reviewer_id, decision, content, parts, text, points, created_at)
+               SELECT revision_id, {writer}, decision, repeat('0', 64), parts, text, points, created_at
+                 FROM studio_review WHERE decision = 'approved' LIMIT 1"""
+        ],
+    ),
+    "that a suggestion was theirs": (
+        suggested,
+        ["UPDATE studio_comment SET author_id = {carrier} WHERE applied_in_id IS NOT NULL"],
+    ),
+    "that a suggestion was applied": (suggested, ["UPDATE studio_comment SET applied_in_id = NULL"]),
+    "that a copy was of their text": (copied, ["DELETE FROM studio_revision_origin_authors"]),
+}
+"""What to have by SQL alone, after what, by which statements."""
+
+
+@pytest.mark.parametrize("wanted", RAW)
+def test_raw_sql_gives_no_approval_and_takes_no_author_away(desk: Desk, wanted: str) -> None:
+    before, statements = RAW[wanted]
+    before(desk)
+    names = {name: getattr(desk, name).pk for name in ("first", "task", "carrier", "writer")}
+
+    def steal() -> None:
+        with connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement.format(**names))
+                assert cursor.rowcount
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        steal()
+
+
+def test_raw_sql_hides_no_change_from_the_release(desk: Desk) -> None:
+    desk.approve()
+    desk.persona_edit(desk.carrier, routines="Bakes the rye first.")
+    Task.objects.update(content=F("approved_content"))
+
+    with pytest.raises(ReleaseBlockedError) as blocked:
+        cut_release(desk.benchmark, ReleaseOptions(version="1.0", accept=""), by=None, signature="Ada")
+
+    assert "task-approval-outdated" in {blocker.code for blocker in blocked.value.blockers}
+
+
 def test_raw_sql_approves_nothing_by_three_points_of_four(desk: Desk) -> None:
     type(desk.benchmark).objects.filter(pk=desk.benchmark.pk).update(review_by_list=True)
     submit(desk.task.pk, by=desk.carrier)
@@ -677,6 +798,22 @@ def test_reviewer_reads_what_changed_and_approves_all_tasks_again_at_once(desk: 
 
     assert "Every approval of a task" in response.content.decode()
     assert not any(fresh_task(task).outdated for task in (desk.first, desk.task))
+
+
+def test_a_change_beyond_what_the_reviewer_is_shown(desk: Desk, client: Client) -> None:
+    """After so many characters that the page compares no more of the file."""
+    client.force_login(desk.reviewer)
+    name = ""
+    for last in ("Rye.", "Spelt."):
+        text = SkillText(name="baking", text=f"---\nname: baking\n---\n{'Knead. ' * 40_000}{last}")
+        save_file(SKILLS, desk.persona, name, text, by=desk.carrier)
+        name = "baking"
+        if last == "Rye.":
+            desk.approve()
+
+    page = client.get(f"{desk.persona.get_absolute_url()}approvals/").content.decode()
+
+    assert "It changes in what is not shown here too" in page
 
 
 def test_reviewer_reads_records_that_changed_in_an_app_and_neither_json_nor_hashes(desk: Desk, client: Client) -> None:

@@ -371,6 +371,18 @@ def test_service_without_a_list_says_so_and_a_name_can_be_typed(staff: Client):
     assert 'role="alert"' in part and 'type="text" name="model"' in part
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"params": ""}, {"params": "[1]"}, {"model": "\0", "name": ""}, {"effort": "\0", "name": ""}]
+)
+def test_list_of_models_is_asked_for_with_whatever_was_typed(staff: Client, wrong: dict[str, str]):
+    with serving(Service()) as service:
+        answer = staff.post(
+            "/settings/models/new/list/?service=other", entry(base_url=service.base_url, key_env="") | wrong
+        )
+
+    assert answer.status_code == 200
+
+
 def test_list_of_models_is_not_fetched_from_an_internal_network_that_settings_close(staff: Client, settings: Any):
     settings.MODEL_NETWORKS = []
     with serving(Service()) as service:

@@ -225,10 +225,14 @@ def test_required_review_checklist_cannot_be_skipped():
     assert desk.state == TaskState.APPROVED
 
 
+def review_in_database(task, reviewer, **fields):
+    content = Task.objects.get(pk=task.pk).content
+    task.revisions.first().reviews.create(reviewer=reviewer, decision="approved", content=content, **fields)
+
+
 def refuse_in_database(task, reviewer, constraint, **fields):
-    revision = task.revisions.first()
     with pytest.raises(IntegrityError) as refused, transaction.atomic():
-        Review.objects.create(revision=revision, reviewer=reviewer, decision="approved", **fields)
+        review_in_database(task, reviewer, **fields)
     assert refused.value.__cause__.diag.constraint_name == constraint
 
 
@@ -240,7 +244,7 @@ def test_database_rejects_approvals_by_authors_or_with_an_unmet_question():
     refuse_in_database(desk.task, desk.second, "approved_by_others")
     answers = {"realistic": {"so": False, "word": ""}}
     refuse_in_database(desk.task, desk.reviewer, "approved_points_are_so", answers=answers)
-    desk.task.revisions.first().reviews.create(reviewer=desk.reviewer, decision="approved")
+    review_in_database(desk.task, desk.reviewer)
 
 
 def test_database_counts_authors_of_an_approved_version_again_once_changes_were_requested():
@@ -252,7 +256,7 @@ def test_database_counts_authors_of_an_approved_version_again_once_changes_were_
 
     refuse_in_database(desk.task, desk.author, "approved_by_others")
     refuse_in_database(desk.task, desk.second, "approved_by_others")
-    desk.task.revisions.first().reviews.create(reviewer=desk.reviewer, decision="approved")
+    review_in_database(desk.task, desk.reviewer)
 
 
 def approve_in_database():
