@@ -43,6 +43,7 @@ from studio.review.workflow import approve, request_changes
 from studio.tasks.build_on import build_on
 from studio.tasks.copy_tasks import copy_tasks
 from studio.tasks.create import start_task
+from studio.tasks.delete import delete_task, restore_task
 from studio.tasks.save import restore_version, save_task
 from studio.tasks.transitions import WorkflowError, submit
 from tests.drafts import benchmark_files, save_order
@@ -373,6 +374,14 @@ def server_edited(desk: Desk) -> Task:
     return desk.task
 
 
+def deleted_and_restored(desk: Desk) -> Task:
+    desk.edit(desk.task, desk.writer, initial_request="Make the plan, please.")
+    delete_task(desk.task.pk, by=desk.carrier)
+    restored = restore_task(desk.benchmark, desk.task.pk, by=desk.carrier)
+    save_order(desk.persona.pk, ["first", "bread"], by=desk.carrier)
+    return restored
+
+
 def skill_deleted(desk: Desk) -> Task:
     """Nobody's text is there afterwards, but what the agent reads is what the writer left."""
     for name in ("baking", "accounts"):
@@ -389,7 +398,7 @@ WAYS = [
     *(script_created, script_changed, script_restored, script_brought, skill_written, profile_written),
     *(app_data_written, tools_bound, persona_imported, profile_restored, tools_restored),
     *(web_page_written, server_written, earlier_written, earlier_restored),
-    *(restored_by_an_import, restored_by_a_program, proposal_asked_for),
+    *(restored_by_an_import, restored_by_a_program, proposal_asked_for, deleted_and_restored),
 ]
 """In which text of ``writer`` can come into what is run for a task."""
 
@@ -521,6 +530,8 @@ OPERATIONS: dict[str, set[Callable[[Desk], Task]] | str] = {
     "studio/review/suggestions.py: _save": {suggested, suggested_and_merged},
     "evaluation/assistance/decisions.py: accept_proposal": {proposal_accepted, proposal_asked_for},
     "evaluation/rehearsals/extract.py: extract_row": {taken_from_a_rehearsal},
+    "studio/tasks/delete.py: delete_task": {deleted_and_restored},
+    "studio/tasks/delete.py: restore_task": {deleted_and_restored},
     "studio/episodes/moves.py: _save": "moves tasks within an episode",
     "studio/personas/create.py: create_persona": "an empty persona",
     "evaluation/releases/sample.py: _leave_work": "the sample",
