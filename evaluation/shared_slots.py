@@ -19,6 +19,10 @@ from evaluation.llm.slots import ASK_AGAIN, FORGOTTEN, PROCESS, Slots
 logger = logging.getLogger(__name__)
 AWAY_SECONDS = 5.0
 """Without Valkey each process takes the whole limit, and looks for it again after this."""
+LEASE = 6.0
+"""Seconds after which the slots of a process that died are free."""
+BEAT = LEASE / 3
+"""Seconds between two renewals of the slots of a process."""
 
 _TAKE = """
 -- KEYS: busy (by when a slot runs out), waiting (by when it asked), held; a member is its call, a space, its group
@@ -63,23 +67,38 @@ redis.call('ZADD', KEYS[1], now + seconds, me)
 redis.call('EXPIRE', KEYS[1], 86400)
 return {1, 0}
 """
+_RENEW = """
+-- KEYS: busy; then by pairs, for how long from now, and a member, which may have left
+local time = redis.call('TIME')
+local now = tonumber(time[1]) + tonumber(time[2]) / 1e6
+for at = 1, #ARGV, 2 do redis.call('ZADD', KEYS[1], 'XX', now + tonumber(ARGV[at]), ARGV[at + 1]) end
+"""
 
 
 class SharedSlots:
-    """Falls back on those of the process while Valkey is away."""
+    """Falls back on those of the process while Valkey is away. A slot is taken for a moment, and renewed while its
+    process lives."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
         self._take = client.register_script(_TAKE)
+        self._renew = client.register_script(_RENEW)
         self._away_until = 0.0
+        self._mine: dict[tuple[str, str], float] = {}
+        """Until when, by key and member: a call is over by then."""
+        self._lock = threading.Lock()
+        """Of these and of the thread."""
+        self._thread: threading.Thread | None = None
 
     def take(self, place: str, limit: int, who: str, group: str, seconds: float) -> tuple[bool, float]:
         if time.monotonic() >= self._away_until:
             try:
                 has, held = self._take(
                     keys=[_key(place, part) for part in ("busy", "waiting", "held")],
-                    args=[limit, who, group, seconds, FORGOTTEN],
+                    args=[limit, who, group, min(seconds, LEASE), FORGOTTEN],
                 )
+                if has:
+                    self._keep(_key(place, "busy"), f"{who} {group}", seconds)
                 return bool(has), held / 1000 or ASK_AGAIN
             except redis.RedisError as error:
                 self._lose(error)
@@ -87,6 +106,8 @@ class SharedSlots:
 
     def leave(self, place: str, who: str, group: str) -> None:
         PROCESS.leave(place, who, group)
+        with self._lock:
+            self._mine.pop((_key(place, "busy"), f"{who} {group}"), None)
         if time.monotonic() < self._away_until:
             return
         try:  # who waited and gave up is forgotten
@@ -108,6 +129,31 @@ class SharedSlots:
             self._lose(error)
             return PROCESS.in_flight(place, group)
         return sum(member.decode().partition(" ")[2] == group for member in members)
+
+    def _keep(self, key: str, member: str, seconds: float) -> None:
+        with self._lock:
+            self._mine[key, member] = time.monotonic() + seconds
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._renew_periodically, name="slots", daemon=True)
+                self._thread.start()
+
+    def _renew_periodically(self) -> None:
+        while True:
+            threading.Event().wait(BEAT)
+            now = time.monotonic()
+            with self._lock:
+                self._mine = {slot: until for slot, until in self._mine.items() if until > now}
+                if not self._mine:
+                    self._thread = None
+                    return
+                by_key: dict[str, list[float | str]] = {}
+                for (key, member), until in self._mine.items():
+                    by_key.setdefault(key, []).extend((min(until - now, LEASE), member))
+            try:
+                for key, pairs in by_key.items():
+                    self._renew(keys=[key], args=pairs)
+            except redis.RedisError as error:
+                self._lose(error)
 
     def _lose(self, error: redis.RedisError) -> None:
         logger.warning("Limits are not shared with other workers, for the broker is away: %s", error)

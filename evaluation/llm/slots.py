@@ -1,6 +1,6 @@
 """Admission of calls to endpoints: no more at once than an endpoint allows, fair between groups.
 
-A call takes a slot that runs out by itself, so that nobody has to clean up after a process that died. A group is a
+A slot runs out by itself, so that nobody has to clean up after a process that died. A group is a
 pilot, or what else asks models; of groups that wait, the one with the fewest calls under way goes next.
 """
 

@@ -22,8 +22,7 @@ from tests.local.test_pilot_kills import ENVIRONMENT, shell
 pytestmark = [pytest.mark.minutes, pytest.mark.timeout(1500)]
 SEED, KILLS, TASKS, AT_ONCE = 5, 2, 9, 4
 LATENCY = 1.5
-"""Seconds of an answer: the validation should outlast its kills. A killed worker's places at a model are taken until
-their calls would have timed out, so ``timeout_seconds`` is short."""
+"""Seconds of an answer: the validation should outlast its kills."""
 BEGIN = """
 from evaluation.models import ModelEndpoint
 from evaluation.probes.solutions import write_solution
@@ -31,7 +30,7 @@ from evaluation.probes.validation import ValidationOptions, start_validation
 from evaluation.protocol.given import GivenTurn
 from studio.models import Task
 from tests.evaluation.builders import benchmark_of, intents, rubric, task
-ModelEndpoint.objects.create(name="stub", base_url={url!r}, model="stub", max_concurrency={at_once}, timeout_seconds=10)
+ModelEndpoint.objects.create(name="stub", base_url={url!r}, model="stub", max_concurrency={at_once})
 benchmark = benchmark_of(*(
     task(f"note-{{at}}", checklist=(rubric(f"It says fee {{at}}."),), intents=intents(f"Say the harbour fee {{at}}."))
     for at in range({tasks})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 import uuid
@@ -14,10 +16,11 @@ import redis
 
 from evaluation.llm import Endpoint, EndpointLimits, ModelClient
 from evaluation.llm.slots import HeldError, Lane, LocalSlots, Slots
-from evaluation.shared_slots import SharedSlots
+from evaluation.shared_slots import LEASE, SharedSlots
 from studio.local import shared_server
 from tests.evaluation.conftest import LOCAL
 from tests.evaluation.stub_model import StubModel
+from tests.local.processes import wait_until
 
 LIMIT = 4
 
@@ -65,6 +68,30 @@ def test_slot_of_a_worker_that_died_runs_out_and_one_held_anew_does_not(workers:
         assert time.monotonic() < until
 
     assert not second.take(place, 2, "another", "", 60)[0]
+
+
+HOLDS = """
+import sys, threading, redis
+from evaluation.shared_slots import SharedSlots
+slots = SharedSlots(redis.Redis(unix_socket_path=sys.argv[1], db=1))
+print(slots.take(sys.argv[2], 1, "call", "", 600)[0], flush=True)
+threading.Event().wait()
+"""
+
+
+@pytest.mark.slow
+def test_slot_of_a_worker_is_held_while_it_lives_and_free_within_seconds_of_its_kill(place: str):
+    here, socket = SharedSlots(valkey()), valkey().connection_pool.connection_kwargs["path"]
+    with subprocess.Popen([sys.executable, "-c", HOLDS, socket, place], stdout=subprocess.PIPE, text=True) as worker:
+        try:
+            assert worker.stdout is not None and worker.stdout.readline() == "True\n"
+            renewed = time.monotonic() + 1.5 * LEASE
+            while time.monotonic() < renewed:
+                assert not here.take(place, 1, "next", "", 600)[0]
+                time.sleep(0.1)
+        finally:
+            worker.kill()
+    wait_until(lambda: here.take(place, 1, "next", "", 600)[0], "the slot", seconds=10 * LEASE)
 
 
 def test_group_with_fewest_under_way_goes_next(workers: tuple[Slots, Slots], place: str):
