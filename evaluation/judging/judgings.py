@@ -55,21 +55,31 @@ def open_judging(session: Session, scoring: str) -> Judging:
 
 def open_judgings(session: Session, scorings: Sequence[str]) -> list[Judging]:
     """Likewise, of several scoring modes."""
+    rows = []
+    for scoring in scorings:
+        row = new_judging(session, scoring)
+        made = {name: getattr(row, name) for name in ("endpoint_id", "judge", "prompts")}
+        row, _ = Judging.objects.get_or_create(made, session=session, round=row.round, scoring=scoring, sample=1)
+        rows.append(row)
+    return rows
+
+
+def new_judging(session: Session, scoring: str, **fields: Any) -> Judging:
+    """Likewise, not saved."""
     run = session.run
     first = _first_round(run.pilot_id) if run.pilot_id else None
     prompts = first.prompts if first else current_prompts(run.terms.protocol)
-    rows = []
-    for scoring in scorings:
-        role: Role = "judge" if scoring else "user_model"
-        endpoint = session.endpoint(role)
-        made = {
-            "endpoint_id": endpoint and endpoint.pk,
-            "judge": freeze_endpoint(endpoint) if endpoint else {},
-            "prompts": {name: prompts[name] for name in prompt_names(scoring) if name in prompts},
-        }
-        row, _ = Judging.objects.get_or_create(made, session=session, round=first, scoring=scoring, sample=1)
-        rows.append(row)
-    return rows
+    role: Role = "judge" if scoring else "user_model"
+    endpoint = session.endpoint(role)
+    return Judging(
+        session=session,
+        round=first,
+        scoring=scoring,
+        endpoint_id=endpoint.pk if endpoint else None,
+        judge=freeze_endpoint(endpoint) if endpoint else {},
+        prompts={name: prompts[name] for name in prompt_names(scoring) if name in prompts},
+        **fields,
+    )
 
 
 @lru_cache(64)

@@ -188,7 +188,7 @@ class Submission(models.Model):
     pilot = models.OneToOneField("evaluation.Pilot", on_delete=models.CASCADE, related_name="submission")
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="submissions")
     sha256 = models.CharField(max_length=64)
-    """Of the bundle."""
+    """Of the bundle's list of sums."""
     verified_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     """Who answers for it that the results are what the release gives; None: nobody does."""
 

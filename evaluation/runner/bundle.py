@@ -24,7 +24,7 @@ SESSION = "session.jsonl"
 
 
 def bundle_of(results: Results) -> bytes:
-    """The same bytes for the same results. Raises PibenchError."""
+    """The same files for the same results. Raises PibenchError."""
     files = {RUN: (results.folder / RUN).read_bytes()}
     for session in results.sessions:
         if session.kept.turns or session.kept.end:
@@ -34,7 +34,7 @@ def bundle_of(results: Results) -> bytes:
                 raise PibenchError(f"{results.folder / FILES / sha256} is gone.", "Run it again into a new folder.")
             files[f"{FILES}/{sha256}"] = content
     files[SUMS] = write_sums({path: hashlib.sha256(content).hexdigest() for path, content in files.items()})
-    return zipped(files)
+    return zipped(files, compressed=True)
 
 
 def _lines(results: Results, session: SessionResult) -> bytes:

@@ -221,7 +221,9 @@ def _parser() -> argparse.ArgumentParser:
     bundle = commands.add_parser("bundle", help="results as one file with hashes, to hand in")
     bundle.set_defaults(action=_bundle)
     bundle.add_argument("results", type=Path, metavar="RESULTS")
-    bundle.add_argument("--out", type=Path, required=True, metavar="FILE", help="a zip, the same for the same results")
+    bundle.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="a zip, with the same files for the same results"
+    )
 
     upload = commands.add_parser("upload", help="hand results in at the studio that released the pack")
     upload.set_defaults(action=_upload)

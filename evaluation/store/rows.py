@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from decimal import Decimal
+from itertools import chain
 from typing import Any, cast
 
 from django.db import transaction
@@ -21,7 +22,7 @@ from evaluation.grading.session import SessionGrade
 from evaluation.grading.work import Conversation
 from evaluation.judging.judgings import close_judging, judge_of, open_judging
 from evaluation.llm import Call
-from evaluation.models import Judging, ModelCall, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
+from evaluation.models import Judging, ModelCall, Session, SessionIntent, Snapshot, ToolCall, Turn, TurnWords, Verdict
 from evaluation.models import MadeCall as MadeCallRow
 from evaluation.models.connections import give_back_connection
 from evaluation.models.leased import LeaseLostError
@@ -42,7 +43,7 @@ from evaluation.store.frozen import task_of
 from evaluation.store.snapshots import apps_before, final_manifest, take_snapshot, turns_of_run
 from evaluation.store.usage import PART_BY_PURPOSE, tokens_by_mode
 from evaluation.store.verdicts import known_of, verdict_rows
-from evaluation.store.words import store_words
+from evaluation.store.words import words_of
 from evaluation.workspaces.app_states import AppHashes
 from studio.domain.opening_message import EnvironmentEvent, text_of
 from studio.domain.storable import storable
@@ -267,8 +268,39 @@ def insert_turn(
     session: Session, snapshot: Snapshot, checkpoint: Checkpoint, agent_state: Mapping[str, Any] | None = None
 ) -> Turn:
     """With its tool calls and what became of intents."""
+    turn = new_turn(session, snapshot, checkpoint, agent_state)
+    insert_turns([(turn, checkpoint)])
+    return turn
+
+
+def insert_turns(turns: Sequence[tuple[Turn, Checkpoint]]) -> None:
+    """Likewise, of many at once."""
+    Turn.objects.bulk_create(turn for turn, _ in turns)
+    calls = [
+        [call_row(call, turn=turn, position=position) for position, call in enumerate(at.taken.reply.tool_calls, 1)]
+        for turn, at in turns
+    ]
+    ToolCall.objects.bulk_create(chain.from_iterable(calls))
+    TurnWords.objects.bulk_create(words_of(turn, own) for (turn, _), own in zip(turns, calls, strict=True))
+    SessionIntent.objects.bulk_create(
+        SessionIntent(
+            session_id=turn.session_id,
+            index=index,
+            uid=task_of(turn.session.revision_id).intents[index - 1].uid,
+            status=status,
+            turn=turn.number,
+        )
+        for turn, at in turns
+        for index, status in at.taken.resolved.items()
+    )
+
+
+def new_turn(
+    session: Session, snapshot: Snapshot, checkpoint: Checkpoint, agent_state: Mapping[str, Any] | None = None
+) -> Turn:
+    """Not saved."""
     taken, reply = checkpoint.taken, checkpoint.taken.reply
-    turn = Turn.objects.create(
+    return Turn(
         session=session,
         number=taken.number,
         user_message=text_of(taken.message),
@@ -287,15 +319,6 @@ def insert_turn(
         agent_tokens=reply.tokens.total,
         milliseconds=int(checkpoint.seconds * 1000),
     )
-    calls = [call_row(call, turn=turn, position=position) for position, call in enumerate(reply.tool_calls, start=1)]
-    ToolCall.objects.bulk_create(calls)
-    store_words(turn, calls)
-    intents = task_of(session.revision_id).intents
-    SessionIntent.objects.bulk_create(
-        SessionIntent(session=session, index=index, uid=intents[index - 1].uid, status=status, turn=taken.number)
-        for index, status in taken.resolved.items()
-    )
-    return turn
 
 
 class RowMadeCalls:

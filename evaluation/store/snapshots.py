@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from django.db.models import QuerySet
 
@@ -21,10 +21,25 @@ def take_snapshot(
     states = dict(apps or {})
     if last is not None and last.manifest == manifest and last.apps == states:
         return last
-    hashed = [manifest, states] if states else manifest
-    digest = hashlib.sha256(json.dumps(hashed, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
-    row, _ = Snapshot.objects.get_or_create({"manifest": manifest, "apps": states}, run=run, sha256=digest)
+    found = {"manifest": manifest, "apps": states}
+    row, _ = Snapshot.objects.get_or_create(found, run=run, sha256=_digest(manifest, states))
     return row
+
+
+def take_snapshots(taken: Sequence[tuple[Run, Manifest]]) -> list[Snapshot]:
+    """Likewise, of many without apps at once, in order."""
+    places = [(run.pk, _digest(manifest, {})) for run, manifest in taken]
+    known = dict(zip(places, taken, strict=True))
+    rows = [Snapshot(run=run, manifest=manifest, sha256=sha256) for (_, sha256), (run, manifest) in known.items()]
+    Snapshot.objects.bulk_create(rows, ignore_conflicts=True)
+    found = Snapshot.objects.filter(run__in={run for run, _ in known}, sha256__in={sha256 for _, sha256 in known})
+    there = {(row.run_id, row.sha256): row for row in found}
+    return [there[place] for place in places]
+
+
+def _digest(manifest: Manifest, apps: Mapping[str, str]) -> str:
+    hashed = [manifest, apps] if apps else manifest
+    return hashlib.sha256(json.dumps(hashed, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def snapshot_before(session: Session) -> Snapshot | None:

@@ -27,11 +27,10 @@ def thought_in(turn: Turn) -> list[str]:
     return _within_limits([each["text"] for each in turn.thoughts])
 
 
-def store_words(turn: Turn, calls: Iterable[ToolCall]) -> None:
+def words_of(turn: Turn, calls: Iterable[ToolCall]) -> TurnWords:
+    """Not saved."""
     thoughts = thought_in(turn)
-    TurnWords.objects.create(
-        turn=turn, said=_vector(said_in(turn, calls)), thought=_vector(thoughts) if thoughts else None
-    )
+    return TurnWords(turn=turn, said=_vector(said_in(turn, calls)), thought=_vector(thoughts) if thoughts else None)
 
 
 def _vector(texts: Sequence[str]) -> SearchVector:

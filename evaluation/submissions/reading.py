@@ -38,6 +38,10 @@ MOST_KEYS = 1_000
 LARGEST = 2**31 - 1
 MOST_MODEL_CALLS = 10**8
 """Of one purpose; those of all purposes are summed into a column."""
+HAND_IN_LESS = (
+    "Hand in less at once, such as one run, or ask whoever runs the studio to allow more with STUDIO_UPLOAD_MAX_BYTES "
+    "and STUDIO_UPLOAD_MAX_UNPACKED_BYTES."
+)
 MAKE_AGAIN = "Make the bundle again with “pibench bundle”."
 RUN_AGAIN = "It is not as pibench wrote it: make the bundle again from the results, or run them again."
 _CLOSING = TypeAdapter(Closing)
@@ -123,6 +127,7 @@ assert VERSION == 1
 @dataclass(frozen=True)
 class Bundle:
     sha256: str
+    """Of its list of sums: the same results may be compressed otherwise."""
     run: RunDocument
     files: Mapping[str, bytes] = field(repr=False)
 
@@ -152,7 +157,7 @@ def refuse(place: str, problem: str, fix: str = RUN_AGAIN) -> NoReturn:
 
 def read_bundle(data: bytes, limits: Limits) -> Bundle:
     """Whole and unchanged, as far as its hashes tell. Raises OptionsError."""
-    unpacked = unpack(data, limits)
+    unpacked = unpack(data, replace(limits, advice=HAND_IN_LESS))
     if unpacked.errors:
         raise OptionsError("bundle", " ".join(map(str, unpacked.errors[:3])))
     files = unpacked.files
@@ -171,7 +176,7 @@ def read_bundle(data: bytes, limits: Limits) -> Bundle:
     for path, sha256 in actual.items():
         if path.startswith(f"{FILES}/") and path != f"{FILES}/{sha256}":
             refuse(path, f"its sha256 is {sha256}.", MAKE_AGAIN)
-    return Bundle(hashlib.sha256(data).hexdigest(), _run(files[RUN]), files)
+    return Bundle(hashlib.sha256(files[SUMS]).hexdigest(), _run(files[RUN]), files)
 
 
 def _run(content: bytes) -> RunDocument:

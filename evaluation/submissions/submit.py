@@ -5,9 +5,11 @@ Its scores follow from the decisions that came with it, as those of every pilot 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 from django.db.models import Max, Q
@@ -15,18 +17,26 @@ from django.utils import timezone
 
 from evaluation.audits.blindness import open_releases
 from evaluation.grading.decided import Decided
-from evaluation.judging.judgings import close_judging, open_first_round, open_judging
-from evaluation.models import HeldOutPack, Pilot, Release, Run, Session, SessionIntent, Submission, Verdict
+from evaluation.judging.judgings import new_judging, open_first_round
+from evaluation.models import HeldOutPack, Judging, Pilot, Release, Run, Session, SessionIntent, Submission, Verdict
 from evaluation.models.endpoints import freeze_endpoint, imported_endpoint
 from evaluation.models.pilots import ROLES
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.voice import freeze_user
 from evaluation.results.scores import store_scores
-from evaluation.store.rows import aside_to_json, insert_turn
-from evaluation.store.snapshots import take_snapshot
+from evaluation.store.rows import aside_to_json, insert_turns, new_turn
+from evaluation.store.snapshots import take_snapshots
 from evaluation.store.usage import PART_BY_PURPOSE
 from evaluation.store.verdicts import verdict_rows
-from evaluation.submissions.reading import Bundle, RunDocument, SubmittedSession, Used, read_bundle, read_sessions
+from evaluation.submissions.reading import (
+    Bundle,
+    Planned,
+    RunDocument,
+    SubmittedSession,
+    Used,
+    read_bundle,
+    read_sessions,
+)
 from studio.access import require
 from studio.domain.options import OptionsError
 from studio.domain.phrases import count_of
@@ -34,6 +44,9 @@ from studio.domain.task import TaskSpec
 from studio.imports.importer import upload_limits
 from studio.models import Benchmark, Blob, Event, PersonaRevision, Revision, User
 from studio.models.transactions import atomic_with_retry
+
+AT_ONCE = 100
+"""Sessions that are stored together; of no more, what was read is in memory."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +115,6 @@ def _store(bundle: Bundle, release: Release, by: User) -> Submitted:
     if earlier := Submission.objects.filter(release=release, sha256=bundle.sha256).first():
         return Submitted(earlier, is_new=False)
     places = _places(release)
-    sessions = list(read_sessions(bundle, {key: place.task for key, place in places.items()}))
     run = bundle.run
     endpoints = {role: imported_endpoint(benchmark, getattr(run.models, role).model) for role in ROLES}
     pilot = Pilot.objects.create(
@@ -123,21 +135,18 @@ def _store(bundle: Bundle, release: Release, by: User) -> Submitted:
     )
     open_first_round(pilot, by)
     submission = Submission.objects.create(pilot=pilot, release=release, sha256=bundle.sha256)
+    number = 0
     runs: dict[tuple[str, int, int], Run] = {}
-    for session in sessions:
-        planned = session.planned
-        place, key = places[planned.persona, planned.task], (planned.persona, planned.run, planned.chain)
-        if key not in runs:
-            runs[key] = Run.objects.create(
-                pilot=pilot, persona_revision=place.persona, number=planned.run, chain=planned.chain
-            )
-        _store_session(runs[key], place, session, bundle)
+    read = read_sessions(bundle, {key: place.task for key, place in places.items()})
+    while some := list(islice(read, AT_ONCE)):
+        _store_sessions([(_run_of(runs, pilot, places, each.planned), each) for each in some], places, bundle)
+        number += len(some)
     store_scores(pilot)
     Event.objects.create(
         benchmark=benchmark,
         actor=by,
         verb="results_submitted",
-        summary=f"Submitted pilot {pilot.number}: {count_of(len(sessions), 'session')} of {release.version}.",
+        summary=f"Submitted pilot {pilot.number}: {count_of(number, 'session')} of {release.version}.",
         data={"pilot": pilot.pk},
     )
     return Submitted(submission, is_new=True)
@@ -176,13 +185,60 @@ def _frozen(run: RunDocument, role: str, endpoint: Any) -> dict[str, Any]:
     return freeze_endpoint(endpoint) | named | {"scripted": used.scripted}
 
 
-def _store_session(run: Run, place: _Place, submitted: SubmittedSession, bundle: Bundle) -> None:
-    now, ended = timezone.now(), submitted.ending != ""
-    failed = submitted.ending == "failed"
+def _run_of(
+    runs: dict[tuple[str, int, int], Run], pilot: Pilot, places: Mapping[tuple[str, str], _Place], planned: Planned
+) -> Run:
+    """Made for its first session."""
+    key = planned.persona, planned.run, planned.chain
+    if key not in runs:
+        persona = places[planned.persona, planned.task].persona
+        runs[key] = Run.objects.create(pilot=pilot, persona_revision=persona, number=planned.run, chain=planned.chain)
+    return runs[key]
+
+
+def _store_sessions(
+    played: Sequence[tuple[Run, SubmittedSession]], places: Mapping[tuple[str, str], _Place], bundle: Bundle
+) -> None:
+    now = timezone.now()
+    sessions = [_session(run, each, places[each.planned.persona, each.planned.task], now) for run, each in played]
+    Session.objects.bulk_create(sessions)
+    SessionIntent.objects.bulk_create(
+        SessionIntent(session=session, index=index, uid=intent.uid, status="provided", turn=0)
+        for session, (_, each) in zip(sessions, played, strict=True)
+        for index, intent in enumerate(places[each.planned.persona, each.planned.task].task.intents, start=1)
+        if intent.initial_status == "provided"
+    )
+    taken = [(session, at) for session, (_, each) in zip(sessions, played, strict=True) for at in each.turns]
+    closed = [(session, each.closing) for session, (_, each) in zip(sessions, played, strict=True) if each.closing]
+    manifests = [(session.run, dict(at.files)) for session, at in taken]
+    manifests += [(session.run, dict(closing.files)) for session, closing in closed]
+    _keep_files(bundle, [manifest for _, manifest in manifests])
+    snapshots = take_snapshots(manifests)
+    insert_turns(
+        [
+            (new_turn(session, found, at), at)
+            for (session, at), found in zip(taken, snapshots[: len(taken)], strict=True)
+        ]
+    )
+    for (session, closing), left in zip(closed, snapshots[len(taken) :], strict=True):
+        session.left, session.closing = left, aside_to_json(closing.aside)
+    Session.objects.bulk_update([session for session, _ in closed], ["left", "closing"])
+    decided: list[tuple[Judging, Sequence[Decided]]] = []
+    for session, (_, each) in zip(sessions, played, strict=True):
+        on_intents = [one for checkpoint in each.turns for one in checkpoint.decided]
+        for scoring, rows in [("", on_intents), *each.decided.items()]:
+            decided.append((new_judging(session, scoring, state=Judging.State.FINISHED, finished_at=now), rows))
+    Judging.objects.bulk_create(judging for judging, _ in decided)
+    Verdict.objects.bulk_create(row for judging, rows in decided for row in verdict_rows(judging, rows, {}))
+
+
+def _session(run: Run, submitted: SubmittedSession, place: _Place, now: datetime) -> Session:
+    """Not saved."""
+    ended, failed = submitted.ending != "", submitted.ending == "failed"
     graded = {f"graded_{mode}_at": now for mode in submitted.decided if not failed}
     finished = ended and ScoringMode.STRICT in submitted.decided
     states = Session.State
-    session = Session.objects.create(
+    return Session(
         run=run,
         revision=place.revision,
         position=submitted.planned.position,
@@ -196,33 +252,14 @@ def _store_session(run: Run, place: _Place, submitted: SubmittedSession, bundle:
         **graded,
         **_spent(submitted.used),
     )
-    SessionIntent.objects.bulk_create(
-        SessionIntent(session=session, index=index, uid=intent.uid, status="provided", turn=0)
-        for index, intent in enumerate(place.task.intents, start=1)
-        if intent.initial_status == "provided"
-    )
-    last = None
-    for checkpoint in submitted.turns:
-        last = take_snapshot(run, _kept(bundle, checkpoint.files), last)
-        insert_turn(session, last, checkpoint)
-    if submitted.closing is not None:
-        session.left = take_snapshot(run, _kept(bundle, submitted.closing.files), last)
-        session.closing = aside_to_json(submitted.closing.aside)
-        session.save(update_fields=["left", "closing"])
-    decided: dict[str, Sequence[Decided]] = {
-        "": [each for checkpoint in submitted.turns for each in checkpoint.decided]
-    }
-    decided |= {mode.value: rows for mode, rows in submitted.decided.items()}
-    for scoring, rows in decided.items():
-        judging = open_judging(session, scoring)
-        Verdict.objects.bulk_create(verdict_rows(judging, rows, {}))
-        close_judging(judging)
 
 
-def _kept(bundle: Bundle, manifest: Mapping[str, str]) -> dict[str, str]:
+def _keep_files(bundle: Bundle, manifests: Iterable[Mapping[str, str]]) -> None:
     """Only contents that came in the bundle: naming one that is another benchmark's does not show it."""
-    Blob.objects.store([content for sha256 in manifest.values() if (content := bundle.content(sha256)) is not None])
-    return dict(manifest)
+    wanted = {sha256 for manifest in manifests for sha256 in manifest.values()}
+    there = set(Blob.objects.filter(pk__in=wanted).values_list("pk", flat=True))
+    contents = [content for sha256 in sorted(wanted - there) if (content := bundle.content(sha256)) is not None]
+    Blob.objects.store(contents)
 
 
 def _spent(used: Mapping[str, Used]) -> dict[str, Any]:

@@ -32,6 +32,8 @@ class Limits:
     """Unpacked to packed size of the whole archive."""
     depth: int = 16
     """Folders above a file."""
+    advice: str = "Import the personas one by one, or leave large files out."
+    """What to do about an archive that is too large."""
 
 
 @dataclass
@@ -107,7 +109,7 @@ def _unpack(data: bytes, limits: Limits, report: Report) -> dict[str, bytes]:
     if len(data) > limits.archive_bytes:
         report.error(
             f"The archive has {len(data):,} bytes; the limit is {limits.archive_bytes:,}.",
-            "Import the personas one by one, or leave large files out.",
+            limits.advice,
         )
         return {}
     if data.count(_CENTRAL_ENTRY) > 4 * limits.files:
@@ -163,10 +165,8 @@ def _read(
                 if total > limits.unpacked_bytes or (total > _MIN_BYTES_FOR_RATIO and total > packed * limits.ratio):
                     report.error(
                         f"The archive unpacks to more than {total:,} bytes from {packed:,}.",
-                        (
-                            f"At most {limits.unpacked_bytes:,} bytes, {limits.ratio} "
-                            f"times the archive's size, are allowed."
-                        ),
+                        f"At most {limits.unpacked_bytes:,} bytes, {limits.ratio} times the archive's size, are "
+                        f"allowed. {limits.advice}",
                     )
                     return {}
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
@@ -206,7 +206,7 @@ def _too_many(count: int, limits: Limits) -> Problem:
     return Problem(
         file="",
         message=f"There are {count:,} files; the limit is {limits.files:,}.",
-        fix="Import the personas one by one.",
+        fix=limits.advice,
     )
 
 

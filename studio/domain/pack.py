@@ -126,20 +126,21 @@ def write_pack(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> bytes
     return zipped(whole)
 
 
-def zipped(files: Mapping[str, bytes]) -> bytes:
+def zipped(files: Mapping[str, bytes], *, compressed: bool = False) -> bytes:
     """By path; a small archive as a whole, as ``write_archive`` makes them."""
     buffer = io.BytesIO()
-    write_archive(sorted(files.items()), buffer)
+    write_archive(sorted(files.items()), buffer, compressed=compressed)
     return buffer.getvalue()
 
 
-def write_archive(files: Iterable[tuple[str, bytes | IO[bytes]]], into: IO[bytes]) -> None:
-    """Reproducible byte for byte: uncompressed (compressors differ between versions), undated, in the order given. One
-    file is in memory at a time; one that is open is copied in parts, and closed."""
-    with zipfile.ZipFile(into, "w", zipfile.ZIP_STORED) as archive:
+def write_archive(files: Iterable[tuple[str, bytes | IO[bytes]]], into: IO[bytes], *, compressed: bool = False) -> None:
+    """Reproducible byte for byte unless it is ``compressed`` (compressors differ between versions): undated, in the
+    order given. One file is in memory at a time; one that is open is copied in parts, and closed."""
+    with zipfile.ZipFile(into, "w") as archive:
         for path, content in files:
             entry = zipfile.ZipInfo(path, date_time=_EPOCH)
             entry.create_system = 3
+            entry.compress_type = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
             entry.external_attr = 0o100644 << 16
             if isinstance(content, bytes):
                 archive.writestr(entry, content)

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from evaluation.judging.judgings import open_judging
 from evaluation.models import Judging, Pilot, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
-from evaluation.store.words import store_words
+from evaluation.store.words import words_of
 from studio.models import Benchmark, Blob, Membership, User
 from tests.evaluation.builders import benchmark_of, pilot_of, rubric, task
 
@@ -68,7 +68,7 @@ def turn(
     made = [
         ToolCall.objects.create(turn=row, position=position, **call) for position, call in enumerate(calls, start=1)
     ]
-    store_words(row, made)
+    words_of(row, made).save()
     Session.objects.filter(pk=session.pk).update(turn_count=number)
     return row
 

@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evaluation.models import Pilot, Session, Submission, Verdict
+from evaluation.models import Pilot, Run, Session, Submission, Verdict
 from evaluation.pilots.control import ControlError, control_pilot, possible_actions
 from evaluation.pilots.judging_work import work_on
 from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, start_rejudging
@@ -172,7 +174,7 @@ def test_criterion_that_was_left_out_is_refused_and_named(played: Played):
 
 
 def test_flipped_byte_is_refused_with_the_name_of_its_file(played: Played):
-    bundle = bytearray(played.bundle)
+    bundle = bytearray(rewritten(played.bundle, lambda files: None))
     bundle[bundle.index(b"The fee is 30 crowns.")] ^= 1
 
     with pytest.raises(OptionsError, match=r"^files/[0-9a-f]{64}: This cannot be unpacked: .* Pack"):
@@ -188,6 +190,52 @@ def test_changed_file_is_refused_by_its_hash(played: Played):
 
     with pytest.raises(OptionsError, match=r"run\.json: it was changed since the bundle was made\. Make the bundle"):
         submit(buffer.getvalue(), by=played.person)
+
+
+def more_runs(bundle: bytes, times: int) -> bytes:
+    """Each session so often, as further runs."""
+
+    def repeat(files: dict[str, bytes]) -> None:
+        run = json.loads(files["run.json"])
+        run["runs"] *= times
+        for planned in list(run["sessions"]):
+            for at in range(1, times):
+                number = planned["run"] + at * run["runs"] // times
+                folder = planned["folder"].replace(f"run-{planned['run']}", f"run-{number}")
+                run["sessions"].append({**planned, "run": number, "folder": folder})
+                files[f"{folder}/session.jsonl"] = files[f"{planned['folder']}/session.jsonl"]
+        files["run.json"] = json.dumps(run).encode()
+
+    return rewritten(bundle, repeat)
+
+
+def test_more_sessions_take_no_more_statements_than_their_runs(played: Played):
+    taken, sessions = [], []
+    for times in (1, 5):
+        bundle = more_runs(played.bundle, times)
+        with CaptureQueriesContext(connection) as queries:
+            pilot = submit(bundle, by=played.person).submission.pilot
+        taken.append(len(queries))
+        sessions.append(Session.objects.filter(run__pilot=pilot).count())
+
+    assert sessions == [8, 40]
+    assert taken[1] - taken[0] <= Run.objects.count()
+
+
+def test_same_results_compressed_otherwise_are_known(played: Played):
+    first = submit(played.bundle, by=played.person)
+    stored = rewritten(played.bundle, lambda files: None)
+    assert len(stored) > len(played.bundle)
+
+    assert submit(stored, by=played.person).submission == first.submission
+    assert Pilot.objects.count() == 1
+
+
+def test_bundle_that_is_too_large_says_what_to_do(played: Played, settings: Any):
+    settings.UPLOAD_MAX_BYTES = 100
+
+    with pytest.raises(OptionsError, match=r"the limit is 100\. Hand in less at once, such as one run"):
+        submit(played.bundle, by=played.person)
 
 
 def test_results_of_another_release_are_refused_with_its_name(played: Played):
