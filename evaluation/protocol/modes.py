@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from studio.domain.dependencies import connected_components
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import TaskSpec
 
@@ -154,21 +155,8 @@ def earlier_needed(task: TaskSpec, episode: EpisodeSpec) -> list[TaskSpec]:
 
 def groups_of(tasks: Sequence[PlannedTask]) -> list[tuple[str, ...]]:
     """Tasks connected by dependencies, in order; a task without any is a group of its own."""
-    known = {task.name for task in tasks}
-    connected: dict[str, list[str]] = {name: [] for name in known}
-    for task in tasks:
-        for need in task.depends_on:
-            if need in known:
-                connected[task.name].append(need)
-                connected[need].append(task.name)
-    groups: list[tuple[str, ...]] = []
-    placed: set[str] = set()
-    for task in tasks:
-        if task.name not in placed:
-            members = _reachable([task.name], connected)
-            placed |= members
-            groups.append(tuple(other.name for other in tasks if other.name in members))
-    return groups
+    links = [(need, task.name) for task in tasks for need in task.depends_on]
+    return connected_components([task.name for task in tasks], links)
 
 
 def last_tasks(group: Sequence[str], tasks: Sequence[PlannedTask]) -> list[str]:
