@@ -245,3 +245,9 @@ def test_lengths_are_counted():
 
     assert count(text) == "words 7, characters 55, lines 5, paragraphs 1, list items 3, headings 1"
     assert count("") == ""
+
+
+def test_headings_lists_and_tables_are_no_paragraphs():
+    text = "# Rota\n\n| day | who |\n|---|---|\n\n- Monday: Ida\n- Tuesday\n\n---\n\nA\n\n## Notes\nTwo of them swap."
+
+    assert count(text) == "words 12, characters 92, lines 9, paragraphs 2, list items 2, headings 2"
