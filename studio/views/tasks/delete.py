@@ -22,11 +22,15 @@ def delete(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
     persona, benchmark = task.persona, task.persona.benchmark
     access.require(request.user, benchmark, "edit")
     why_not = why_not_deletable(task)
-    if request.method == "POST" and not why_not:
-        delete_task(task.pk, by=request.user)
-        address = reverse("studio:tasks_deleted", args=[slug])
-        messages.success(request, format_html("“{}” deleted. <a href='{}'>Restore it</a>", task, address))
-        return redirect(persona)
+    if request.method == "POST":
+        try:
+            delete_task(task.pk, by=request.user)
+        except WorkflowError as error:  # perhaps of what was done since the look above
+            why_not = str(error)
+        else:
+            address = reverse("studio:tasks_deleted", args=[slug])
+            messages.success(request, format_html("“{}” deleted. <a href='{}'>Restore it</a>", task, address))
+            return redirect(persona)
     context = {"task": task, "persona": persona, "benchmark": benchmark, "why_not": why_not, "days": KEPT_DAYS}
     context |= {"versions": task.revisions.count(), "comments": task.comments.filter(deleted_at=None).count()}
     return render(request, "studio/tasks/delete.html", context, status=409 if request.method == "POST" else 200)
