@@ -34,6 +34,8 @@ class ModelAuditor:
     """Judgings that are still to come."""
     stopped: int
     """Judgings that technical failures stopped."""
+    where_stopped: str
+    """Path of the page where they are tried again; empty if none did."""
     cost: str
     """In US dollars, so far."""
     estimate: str | None

@@ -45,6 +45,7 @@ def _read(
     campaign: AuditCampaign, name: str, rounds: Sequence[JudgingRound], answers: Answers, second: Answers
 ) -> ModelAuditor:
     judgings = Judging.objects.filter(round__in=rounds)
+    stopped = list(judgings.filter(state=Judging.State.ERROR).select_related("round__pilot").order_by("pk"))
     spent = ModelCall.objects.filter(judging__in=judgings).aggregate(cost=Sum("cost"))["cost"] or Decimal(0)
     estimates = [row.estimate.get("cost", 0) for row in rounds]
     audited = [row for row in rounds if f"{PILOT}{row.pilot_id}" in campaign.source.split()]
@@ -56,7 +57,8 @@ def _read(
         samples=rounds[0].samples,
         scripted=judgings.filter(scripted=True).exists(),
         waiting=judgings.exclude(state__in=[Judging.State.FINISHED, Judging.State.ERROR]).count(),
-        stopped=judgings.filter(state=Judging.State.ERROR).count(),
+        stopped=len(stopped),
+        where_stopped=_round_of(stopped[0]).pilot.get_absolute_url() if stopped else "",
         cost=str(spent),
         estimate=None if None in estimates else str(sum(Decimal(str(cost)) for cost in estimates)),
         judges_itself=any(

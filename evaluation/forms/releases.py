@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 
+from evaluation.models import Pilot
 from evaluation.releases.cut import ReleaseOptions
 from evaluation.releases.errata import ErratumOptions
 from evaluation.releases.exceptions import ExceptionOptions
@@ -17,8 +19,20 @@ from studio.forms.options import OptionsForm
 class ReleaseForm(OptionsForm):
     of = ReleaseOptions
     accept = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
-    leave_out = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
     changes = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 4}))
+
+    def clean_leave_out(self) -> str:
+        """As the options have it: the page has a box for each pilot, and its reason beside it."""
+        if not isinstance(self.data, QueryDict):
+            return str(self.cleaned_data["leave_out"])
+        ticked = [number for number in self.data.getlist("leave_out") if number.isdecimal()]
+        return "\n".join(f"{number} {' '.join(self.data.get(f'why-{number}', '').split())}" for number in ticked)
+
+    def citable(self, pilots: Iterable[Pilot]) -> list[tuple[Pilot, str, str | None]]:
+        """Each with its number, and why it is left out if it is ticked."""
+        lines = self.clean_leave_out() if self.is_bound else ""
+        reasons = {number: reason for number, _, reason in (line.partition(" ") for line in lines.splitlines())}
+        return [(pilot, str(pilot.number), reasons.get(str(pilot.number))) for pilot in pilots]
 
 
 class ExceptionForm(OptionsForm):

@@ -5,8 +5,9 @@ Scripted models never count, neither as agent nor as judge.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.db.models import Q, QuerySet
 
@@ -22,7 +23,7 @@ from evaluation.results.pilot_report import frozen_servers, judging_json
 from evaluation.results.scores import refresh_scores
 from studio.domain.base import JsonDict
 from studio.domain.options import OptionsError
-from studio.models import Benchmark
+from studio.models import Benchmark, Task, TaskState
 
 
 @dataclass(frozen=True)
@@ -95,13 +96,7 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[str]) -> Evidence:
     fields = ("run__pilot", "content", "revision", "blocked")
     ran = list(real_sessions(benchmark).values_list(*fields).distinct()) if wanted else []
     piloted = [(pilot, content) for pilot, content, *_ in ran]
-    pilots = (
-        Pilot.objects.filter(
-            pk__in={pilot for pilot, content in piloted if content in wanted}, state=Pilot.State.FINISHED
-        )
-        .select_related("agent", "user_model", "judge")
-        .order_by("number")
-    )
+    pilots = citable_pilots({pilot for pilot, content in piloted if content in wanted})
     scored = refresh_scores(pilots) if piloted else []
     cited = {pilot.pk: pilot.number for pilot in scored}
     protocol = release_protocol(benchmark)
@@ -121,19 +116,40 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[str]) -> Evidence:
     )
 
 
+def citable_pilots(keys: Collection[int] | QuerySet[Any]) -> QuerySet[Pilot]:
+    """Those that are finished."""
+    rows = Pilot.objects.filter(pk__in=keys, state=Pilot.State.FINISHED)
+    return rows.select_related("agent", "user_model", "judge").order_by("number")
+
+
+def pilots_of_next_release(benchmark: Benchmark) -> QuerySet[Pilot]:
+    """That it cites unless they are left out."""
+    tasks = Task.objects.filter(persona__benchmark=benchmark).exclude(state=TaskState.RETIRED).values("content")
+    return citable_pilots(real_sessions(benchmark).filter(content__in=tasks).values("run__pilot"))
+
+
+def read_left_out(lines: str) -> dict[int, str]:
+    """Why, by the number of the pilot. Raises OptionsError."""
+    left_out: dict[int, str] = {}
+    for line in filter(None, map(str.strip, lines.splitlines())):
+        number, _, reason = line.partition(" ")
+        if not number.isdecimal() or len(number) > 9:
+            raise OptionsError("leave_out", f"Write a pilot’s number and why, such as “12 The key was wrong”: {line}")
+        if not reason.strip():
+            raise OptionsError("leave_out", f"Say why pilot {number} is left out.")
+        left_out[int(number)] = reason.strip()
+    return left_out
+
+
 def without_pilots(evidence: Evidence, lines: str, by: str) -> Evidence:
     """Without citing the pilots that ``lines`` name, one each: its number, and why. What they show of tasks stays.
     Raises OptionsError."""
     cited = {row["number"]: row for row in evidence.pilots}
     left_out: dict[int, JsonDict] = {}
-    for line in filter(None, map(str.strip, lines.splitlines())):
-        number, _, reason = line.partition(" ")
-        if not number.isdecimal() or len(number) > 9 or not reason.strip():
-            raise OptionsError("leave_out", f"Write a pilot’s number and why, such as “12 The key was wrong”: {line}")
-        if (pilot := cited.get(int(number))) is None:
+    for number, reason in read_left_out(lines).items():
+        if number not in cited:
             raise OptionsError("leave_out", f"Pilot {number} is none of those that the release would cite.")
-        row = {"number": pilot["number"], "agent": pilot["agent"], "reason": reason.strip(), "by": by}
-        left_out[pilot["number"]] = row
+        left_out[number] = {"number": number, "agent": cited[number]["agent"], "reason": reason, "by": by}
     kept = tuple(row for row in evidence.pilots if row["number"] not in left_out)
     return replace(evidence, pilots=kept, left_out=tuple(left_out.values()))
 

@@ -108,7 +108,7 @@ def _unapproved(candidate: ReleaseCandidate) -> Iterable[Blocker]:
 def _outdated(candidate: ReleaseCandidate) -> Iterable[Blocker]:
     for task in candidate.tasks:
         if task.outdated:
-            message = f"{task} was approved before something that its score depends on changed."
+            message = f"“{task}” was approved before something that its score depends on changed."
             yield _blocker_of(task, OUTDATED, f"{message} Look at the change and approve it again.")
 
 
@@ -117,7 +117,7 @@ def _approved_elsewhere(candidate: ReleaseCandidate) -> Iterable[Blocker]:
     for approval in unaccepted_approvals(candidate.benchmark) if tasks else ():
         task = tasks[approval.task]
         who = f", as {approval.confirmed_by} confirmed on {approval.date}" if approval.confirmed_by else ""
-        message = f"{task} was approved elsewhere{who}; nobody has accepted that here."
+        message = f"“{task}” was approved elsewhere{who}; nobody has accepted that here."
         yield _blocker_of(task, APPROVED_ELSEWHERE, message)
 
 
@@ -163,7 +163,7 @@ def _unsigned(benchmark: Benchmark) -> Iterable[Blocker]:
 def _unvalidated(benchmark: Benchmark) -> Iterable[Blocker]:
     for each in standings(benchmark) if benchmark.validated_releases else ():
         if not each.validated:
-            message = f"{each.row} is not validated. {each.why}"
+            message = f"“{each.row}” is not validated. {each.why}"
             about = (each.row.persona.user_id, each.task.task_id, each.row.pk)
             yield Blocker(NOT_VALIDATED, message, *about, state=each.row.content)
 
@@ -184,7 +184,7 @@ def _blocked(candidate: ReleaseCandidate) -> Iterable[Blocker]:
     for task in candidate.tasks:
         if found := candidate.evidence.blocked.get(task.content):
             pilot, why = found
-            message = f"{task} seems to have a defect. In pilot {pilot} its session was blocked. {why}"
+            message = f"“{task}” seems to have a defect. In pilot {pilot} its session was blocked. {why}"
             yield _blocker_of(task, "task-blocked", message)
 
 
@@ -193,7 +193,7 @@ def _lacking_tools(candidate: ReleaseCandidate) -> Iterable[Blocker]:
         names = candidate.missing_tools.get(task.pk, ())
         if names:
             which = f"the tool {names[0]}" if len(names) == 1 else f"{len(names)} tools ({', '.join(names)})"
-            message = f"{task} needs {which}, and no agent gets {'it' if len(names) == 1 else 'them'} here: "
+            message = f"“{task}” needs {which}, and no agent gets {'it' if len(names) == 1 else 'them'} here: "
             yield _blocker_of(task, "tool-missing", f"{message}pilots of this task are no evidence.")
 
 
@@ -206,11 +206,11 @@ def _ungraded(candidate: ReleaseCandidate) -> Iterable[Blocker]:
         script = scripts.get((persona.pk, script_path(persona.user_id, task.grader_path)))
         if script is None:
             yield _blocker_of(
-                task, "grader-missing", f"The grader script of {task}, {task.grader_path}, does not exist."
+                task, "grader-missing", f"The grader script of “{task}”, {task.grader_path}, does not exist."
             )
         elif script.keys is None:
             why = script.problem or "it has not been run yet."
-            yield _blocker_of(task, "grader-broken", f"The grader script of {task} grades nothing: {why}")
+            yield _blocker_of(task, "grader-broken", f"The grader script of “{task}” grades nothing: {why}")
 
 
 def _unaudited(candidate: ReleaseCandidate) -> Iterable[Blocker]:
@@ -269,20 +269,20 @@ def _scripted(candidate: ReleaseCandidate) -> Iterable[Blocker]:
         locations.setdefault(text.task_pk, []).append(text.location)
     for pk, in_task in locations.items():
         yield _blocker_of(
-            tasks[pk], "scripted-words", f"{tasks[pk]} contains text from a scripted model: {', '.join(in_task)}."
+            tasks[pk], "scripted-words", f"“{tasks[pk]}” contains text from a scripted model: {', '.join(in_task)}."
         )
 
 
 def not_approved(task: CandidateTask) -> Blocker:
-    return _blocker_of(task, NOT_APPROVED, f"{task} is not approved: {TaskState(task.state).label.lower()}.")
+    return _blocker_of(task, NOT_APPROVED, f"“{task}” is not approved: {TaskState(task.state).label.lower()}.")
 
 
 def not_piloted(task: CandidateTask, *, otherwise: bool = False) -> Blocker:
-    message = f"No pilot with a real model has run the current version of {task}."
+    message = f"No pilot with a real model has run the current version of “{task}”."
     if otherwise:
         message = (
-            f"Since a real model ran {task}, something that its score depends on has changed: its persona, its grader "
-            "script or a task that it builds on. No pilot has run it as it is now."
+            f"Since a real model ran “{task}”, something that its score depends on has changed: its persona, its "
+            "grader script or a task that it builds on. No pilot has run it as it is now."
         )
     return _blocker_of(task, NOT_PILOTED, message)
 

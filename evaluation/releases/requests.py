@@ -17,6 +17,7 @@ from evaluation.leases import renewing, wake_workers
 from evaluation.models import ReleaseRequest
 from evaluation.models.leased import LeasedRows, LeaseLostError, free
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release, require_new_version
+from evaluation.releases.evidence import read_left_out
 from evaluation.releases.progress import Progress
 from evaluation.releases.readiness import TOLD, UNREADABLE
 from studio.access import require
@@ -39,6 +40,7 @@ _BROKEN_OFF = {"field": "", "message": "The studio stopped several times while i
 def request_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User) -> ReleaseRequest:
     """Raises OptionsError for what can be told at once; the rest is told by `newest_request`."""
     require_new_version(benchmark, options.version)
+    read_left_out(options.leave_out)
     asked = options.model_dump(mode="json")
     try:
         with transaction.atomic():

@@ -32,6 +32,7 @@ from evaluation.releases.download import archive_response, find_held_out, site_r
 from evaluation.releases.draft import draft_changes
 from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.errata import publish_erratum
+from evaluation.releases.evidence import pilots_of_next_release
 from evaluation.releases.exceptions import EVIDENCE, Accepted, Exceptions, accept_blockers, digest, withdraw_exception
 from evaluation.releases.limits import limits_of, set_limits
 from evaluation.releases.pins import earlier_releases
@@ -204,6 +205,7 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
             "benchmark": benchmark,
             "why_not_release": why_not("release", benchmark),
             "form": form,
+            "citable": [] if sealed else form.citable(pilots_of_next_release(benchmark)),
             "under_way": newest if newest and newest.is_going_on else None,
             "drafted": drafted,
             "blockers": blockers,

@@ -60,8 +60,14 @@ def test_finding_is_dismissed_and_restored_without_losing_unsaved_text(task, vis
     expect(finding).to_have_count(0)
     expect(title).to_have_value("A briefing on the footbridge")
     assert Waiver.objects.get(task=task).reason == "They last: she says so every week."
+    pane.get_by_text("Dismissed.").get_by_role("button", name="Undo dismissal").click()
+    expect(finding).to_have_count(1)
+    expect(pane.get_by_text("Dismissed.")).to_have_count(0)
+    finding.locator("summary").click()
+    finding.get_by_role("button", name="This is wrong").click()
+    expect(pane.get_by_text("Dismissed.")).to_be_visible()
     pane.get_by_text("1 dismissed").click()
-    pane.get_by_role("button", name="Undo dismissal").click()
+    pane.locator(".waived").get_by_role("button", name="Undo dismissal").click()
     expect(finding).to_have_count(1)
     assert not Waiver.objects.filter(task=task).exists()
 

@@ -100,14 +100,28 @@ async function dismiss(own, button) {
   const at = [...pane.querySelectorAll("[data-finding]")].indexOf(own.closest("[data-finding]"));
   document.activeElement?.blur();
   show(result);
-  focusFinding(at);
+  const undo = said.get("verdict") === "waive" && offerUndo(said.get("fingerprint"), at);
+  focusFinding(at, undo);
+}
+
+// The way back stands where the card was, until the findings are shown anew.
+function offerUndo(fingerprint, at) {
+  const own = pane.querySelector(`.waived input[name="fingerprint"][value="${CSS.escape(fingerprint)}"]`)?.form;
+  if (!own) return null;
+  const line = document.createElement("div");
+  line.className = "panel pad small line";
+  line.append("Dismissed.", own.cloneNode(true));
+  const all = pane.querySelectorAll("[data-finding]");
+  if (all[at]) all[at].before(line);
+  else (all[all.length - 1] ?? own.closest("details").previousElementSibling).after(line);
+  return line.querySelector("button");
 }
 
 // Whoever works by keyboard goes on with the finding that came to this place.
-function focusFinding(at) {
+function focusFinding(at, undo) {
   const all = pane.querySelectorAll("[data-finding]");
   const next = all[at] ?? all[all.length - 1];
-  (next?.querySelector("summary, a, button") ?? pane.querySelector("[data-tab=findings]")).focus();
+  (next?.querySelector("summary, a, button") ?? (undo || pane.querySelector("[data-tab=findings]"))).focus();
 }
 
 if (pane && form) {

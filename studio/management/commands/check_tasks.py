@@ -53,7 +53,7 @@ class Command(ReportCommand):
                     f"{finding.severity:8} {finding.persona} · {finding.task} · {finding.field}{item}: "
                     f"{finding.message} {finding.fix} [{finding.rule}]"
                 )
-            rest = f", {len(findings) - len(open_findings)} waived" if len(open_findings) < len(findings) else ""
+            rest = f", {len(findings) - len(open_findings)} dismissed" if len(open_findings) < len(findings) else ""
             self.stdout.write(f"{len(open_findings)} finding{'' if len(open_findings) == 1 else 's'}{rest}.")
         if any(finding.severity != "hint" for finding in open_findings):
             sys.exit(EXIT_PROBLEMS)

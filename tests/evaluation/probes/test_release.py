@@ -84,7 +84,7 @@ def test_task_that_is_not_validated_blocks_a_release_where_that_is_wanted() -> N
     (blocker,) = validation_blockers(benchmark)
 
     assert (blocker.task, blocker.acceptable) == ("a", True)
-    assert blocker.message == "a is not validated. Nothing has been probed yet. It has no reference solution."
+    assert blocker.message == "“a” is not validated. Nothing has been probed yet. It has no reference solution."
 
 
 def card_of(benchmark: Benchmark, version: str) -> str:

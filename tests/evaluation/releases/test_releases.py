@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from collections import Counter
 
@@ -15,20 +16,21 @@ from django.test import Client
 from annotations.intervals import Rate
 from annotations.leases import next_packet
 from evaluation.judging.script_versions import sessions_graded_by_older_scripts
-from evaluation.models import ModelEndpoint, Release, Session
+from evaluation.models import ModelEndpoint, Release, ReleaseRequest, Session
 from evaluation.pilots.session_work import work_on
 from evaluation.protocol.versions import ProtocolName
 from evaluation.releases.blocker_kinds import open_blockers, readiness_of
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.evidence import Evidence, without_pilots
 from evaluation.releases.readiness import release_blockers
+from evaluation.releases.requests import make_release
 from evaluation.releases.signing import replace_key
 from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episode, load_task
 from studio.imports.importer import import_archive
-from studio.models import Benchmark, Event, Membership, Task, TaskState, User
+from studio.models import Benchmark, Event, Membership, Role, Task, TaskState, User
 from studio.personas.files import save_file
 from studio.personas.scripts import SCRIPTS, ScriptText, create_script
 from studio.tasks.save import save_task
@@ -128,7 +130,7 @@ def test_empty_benchmark_cannot_be_released(manager: User):
 @pytest.mark.parametrize(
     ("lines", "complaint"),
     [
-        ("12", "Write a pilot’s number and why"),
+        ("12", "Say why pilot 12 is left out"),
         ("x why", "Write a pilot’s number"),
         ("3 why", "Pilot 3 is none of those"),
     ],
@@ -168,6 +170,33 @@ def test_only_real_models_are_evidence(benchmark: Benchmark, stub: StubModel, ma
     evidence = cut_release(benchmark, without, by=manager).manifest["evidence"]
     left_out = {"number": number, "agent": "agent", "reason": "The key of the judge was wrong.", "by": str(manager)}
     assert (evidence["pilots"], evidence["left_out"]) == ([], [left_out])
+
+
+@pytest.mark.slow
+def test_pilots_that_a_release_would_cite_are_ticked_out_on_its_page_with_a_reason(
+    benchmark: Benchmark, stub: StubModel, manager: User, client: Client
+):
+    run_pilot(benchmark, endpoint("scripted-helpful"), endpoint("scripted-judge"))
+    run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
+    number = benchmark.pilots.get(scripted=False).number
+    Membership.objects.create(benchmark=benchmark, user=manager, role=Role.RELEASE_MANAGER)
+    client.force_login(manager)
+    page = f"/benchmarks/{benchmark.slug}/releases/"
+
+    def boxes(html: str) -> list[str]:
+        return re.findall(r'name="leave_out" value="(\d+)"', html)
+
+    asked = {"version": "1.0", "accept": "A test.", "leave_out": str(number)}
+    assert boxes(client.get(page).content.decode()) == [str(number)]
+    refused = client.post(page, {**asked, f"why-{number}": " "}).content.decode()
+    assert f"Say why pilot {number} is left out." in refused
+    assert re.search(rf'value="{number}" checked', refused)
+    client.post(page, {**asked, f"why-{number}": "The judge’s key was\nwrong."})
+    request = ReleaseRequest.objects.get()
+    assert request.options["leave_out"] == f"{number} The judge’s key was wrong."
+    make_release(request.pk)
+    [left_out] = Release.objects.get().manifest["evidence"]["left_out"]
+    assert (left_out["number"], left_out["reason"]) == (number, "The judge’s key was wrong.")
 
 
 @pytest.mark.slow
@@ -232,7 +261,7 @@ def test_changed_script_invalidates_pilots_of_its_tasks(benchmark: Benchmark, st
     approve(benchmark)
 
     [blocker] = [b for b in release_blockers(benchmark) if b.code == "task-not-piloted"]
-    assert blocker.task == "a" and "Since a real model ran The fee" in blocker.message
+    assert blocker.task == "a" and "Since a real model ran “The fee”" in blocker.message
     pilot = benchmark.pilots.get()
     client = Client()
     Membership.objects.create(benchmark=benchmark, user=manager, role="owner")

@@ -61,7 +61,7 @@ def test_blockers_have_links_and_viewers_cannot_release(client: Client, benchmar
     assert "too few audited decisions of real judges" in page
     assert "too few decisions audited with the whole session" in page
     assert page.count(f'href="/audits/?benchmark={benchmark.slug}">Go to audits') == 2
-    assert "No pilot with a real model has run the current version of The letter." in page
+    assert "No pilot with a real model has run the current version of “The letter”." in page
     assert f"/benchmarks/{benchmark.slug}/pilots/new/?task=a" in page
     assert 'name="version"' not in page
     answer = client.post(f"/benchmarks/{benchmark.slug}/releases/", {"version": "1.0", "accept": "Mine."})
@@ -79,10 +79,10 @@ def test_long_blocker_group_shows_some_and_links_to_all(client: Client):
     page = client.get(path).content.decode()
     all_of_a_kind = client.get(path, {"kind": "task-not-approved"}).content.decode()
 
-    assert "Letter 00 is not approved" in page and "Letter 07 is not approved" not in page
+    assert "“Letter 00” is not approved" in page and "“Letter 07” is not approved" not in page
     assert f"Show all {ROWS_PER_KIND + 2}" in page and "?kind=task-not-approved" in page
-    assert "Letter 07 is not approved" in all_of_a_kind and "has run Letter" not in all_of_a_kind
-    assert "Letter 00 is not approved" in client.get(path, {"kind": "no-such"}).content.decode()
+    assert "“Letter 07” is not approved" in all_of_a_kind and "has run “Letter" not in all_of_a_kind
+    assert "“Letter 00” is not approved" in client.get(path, {"kind": "no-such"}).content.decode()
 
 
 def test_missing_reason_is_rejected_and_input_preserved(client: Client, benchmark: Benchmark):
