@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
+from django.db import transaction
 from django.http import FileResponse, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -59,6 +60,7 @@ from studio.domain.base import JsonDict
 from studio.domain.episode import Split
 from studio.domain.options import OptionsError
 from studio.domain.phrases import count_of
+from studio.forms.benchmarks import ChangedElsewhere, changed_elsewhere, seen
 from studio.models import Benchmark, Task
 from studio.reports.todo import register
 from studio.views.pages import page_of
@@ -328,19 +330,28 @@ def release_key(request: SignedInRequest, slug: str) -> HttpResponse:
 def release_limits(request: SignedInRequest, slug: str) -> HttpResponse:
     """What audits and validations have to show before a release."""
     benchmark = find_benchmark(request.user, slug)
-    form = LimitsForm(request.POST or None, initial=limits_of(benchmark).model_dump())
+    theirs: ChangedElsewhere | None = None
     if request.method == "POST":
         require(request.user, benchmark, "manage")
-        if form.is_valid():
-            set_limits(benchmark, form.options(), by=request.user)
-            messages.success(request, "Saved.")
-            return redirect("evaluation:release_new", slug)
+    with transaction.atomic():
+        row = Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+        initial = limits_of(row).model_dump()
+        now, form = LimitsForm(initial=initial), LimitsForm(request.POST or None, initial=initial)
+        if request.method == "POST":
+            theirs = changed_elsewhere(request.POST, [form], [now])
+            if theirs is not None:
+                form = LimitsForm(theirs.data, initial=initial)
+            elif form.is_valid():
+                set_limits(row, form.options(), by=request.user)
+                messages.success(request, "Saved.")
+                return redirect("evaluation:release_new", slug)
     may_change = may(request.user, benchmark, "manage")
     if not may_change:
         for field in form.fields.values():
             field.disabled = True
-    context = {"benchmark": benchmark, "form": form, "may_change": may_change}
-    return render(request, "evaluation/releases/limits.html", context, status=422 if form.errors else 200)
+    context = {"benchmark": benchmark, "form": form, "may_change": may_change, "theirs": theirs, "seen": seen([now])}
+    status = 409 if theirs else 422 if form.errors else 200
+    return render(request, "evaluation/releases/limits.html", context, status=status)
 
 
 @login_required

@@ -64,6 +64,29 @@ def test_owner_sets_limits_on_the_page_and_others_read_them(benchmark: Benchmark
     assert limits_of(benchmark).audited_decisions == 0
 
 
+def test_window_that_has_not_seen_others_limits_does_not_replace_them(benchmark: Benchmark) -> None:
+    address = reverse("evaluation:release_limits", args=[benchmark.slug])
+    first, second = Client(), Client()
+    for client in (first, second):
+        client.force_login(member(benchmark, Role.OWNER))
+    opened = second.get(address).context
+    usual = dict(opened["form"].initial)
+    assert first.post(address, usual | {"probe_alone": "0.2", "seen": opened["seen"]}).status_code == 302
+
+    refused = second.post(address, usual | {"probe_idle": "0.1", "seen": opened["seen"]})
+
+    page = refused.content.decode()
+    benchmark.refresh_from_db()
+    assert (refused.status_code, benchmark.release_limits) == (409, {"probe_alone": 0.2})
+    assert "Not saved: these were changed elsewhere since you opened this page." in page
+    assert "<b>A model that has the request alone earns at most</b> is now “0.2”" in page
+    sent = {bound.name: bound.value() for bound in refused.context["form"]}
+    assert (sent["probe_alone"], sent["probe_idle"]) == ("0.2", "0.1")
+    assert second.post(address, sent | {"seen": refused.context["seen"]}).status_code == 302
+    benchmark.refresh_from_db()
+    assert benchmark.release_limits == {"probe_alone": 0.2, "probe_idle": 0.1}
+
+
 def test_api_reads_and_replaces_limits(benchmark: Benchmark, client: Client) -> None:
     client.force_login(member(benchmark, Role.OWNER))
     address = f"/api/benchmarks/{benchmark.slug}/release-limits/"
