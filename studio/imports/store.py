@@ -21,7 +21,7 @@ from studio.findings.deferred import defer_checks
 from studio.findings.grader_keys import GraderKeys
 from studio.findings.refresh import refresh_findings
 from studio.imports.report import ImportReport
-from studio.imports.update import continue_from, keep_servers, with_tasks_of
+from studio.imports.update import continue_from, keep_servers, with_tasks_of, with_whole_groups
 from studio.models import (
     Benchmark,
     Blob,
@@ -71,9 +71,10 @@ class ImportWriter:
         for episode in self.reading.episodes:
             key = personas[episode.persona.user_id].pk
             if episode.persona.user_id in self.reading.tasks_alone:
-                new[key] = with_tasks_of(episode, old[key])
+                merged = with_tasks_of(episode, old[key])
             else:
-                new[key] = continue_from(episode, old[key], self.report)
+                merged = continue_from(episode, old[key], self.report)
+            new[key] = with_whole_groups(merged, self.report)
         if not self._may_bind_servers():
             new = {key: keep_servers(episode, old[key], self.report) for key, episode in new.items()}
         rows = self._task_rows(personas.values(), new)

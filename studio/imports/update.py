@@ -9,6 +9,7 @@ from studio.domain.base import FileRef
 from studio.domain.changes import changed_fields
 from studio.domain.episode import EpisodeSpec, Split, with_split
 from studio.domain.persona import PersonaSpec
+from studio.domain.plan import placed_task, shape_of_tasks
 from studio.domain.problems import Problem
 from studio.domain.task import TaskSpec
 from studio.domain.tool_servers import FOLDER
@@ -97,7 +98,7 @@ def with_tasks_of(imported: EpisodeSpec, stored: EpisodeSpec) -> EpisodeSpec:
 
 
 def _stricter_splits(imported: EpisodeSpec, stored: EpisodeSpec, names: Iterable[str]) -> dict[str, Split]:
-    return {name: max(imported.split_of(name), stored.split_of(name), key=list(Split).index) for name in names}
+    return {name: strictest_of((imported.split_of(name), stored.split_of(name))) for name in names}
 
 
 def _with_files_of(stored: PersonaSpec, imported: PersonaSpec) -> PersonaSpec:
@@ -125,6 +126,28 @@ def _with_kept(
         else:
             at = next((place for place, each in enumerate(order, 1) if each.task_id == task.task_id), at)
     return tuple(order)
+
+
+def with_whole_groups(episode: EpisodeSpec, report: ImportReport) -> EpisodeSpec:
+    """No dependency group is cut: what would be more open than a task of its group becomes as little open, with a
+    warning."""
+    raised: dict[str, Split] = {}
+    for members in shape_of_tasks(map(placed_task, (*episode.tasks, *episode.unplaced))).groups:
+        strictest = strictest_of(map(episode.split_of, members))
+        raised |= {name: strictest for name in members if episode.split_of(name) != strictest}
+    for name, split in raised.items():
+        report.warnings.append(
+            Problem(
+                file=f"{episode.persona.user_id}/tasks/{name}",
+                message=f"“{name}” becomes {split.label}, as a task of its dependency group is.",
+                fix="Tasks that build on each other are of one split: change it for all on the episode’s board.",
+            )
+        )
+    return episode.model_copy(update={"splits": with_split(episode.splits, raised)}) if raised else episode
+
+
+def strictest_of(splits: Iterable[Split]) -> Split:
+    return max(splits, key=list(Split).index)
 
 
 def keep_servers(imported: EpisodeSpec, stored: EpisodeSpec, report: ImportReport) -> EpisodeSpec:

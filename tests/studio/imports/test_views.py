@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from studio.drafts.load import load_episode
+from studio.episodes.moves import Move, make_move
 from studio.imports.importer import import_archive, import_files, import_path
 from studio.models import Import, Role, Task
 from tests.factories import BenchmarkFactory, member
@@ -178,6 +179,36 @@ def test_what_is_held_out_among_the_rest_is_held_out_here(desk):
         raised: "held_out",
         "radio_04_music_return": "validation",
     }
+
+
+def with_splits(files, **splits):
+    listed = ", ".join(f"{name}: {split}" for name, split in splits.items())
+    episode = files["radio_producer/episode.yaml"].rstrip() + f"\nstudio:\n  splits: {{{listed}}}\n".encode()
+    return {**files, "radio_producer/episode.yaml": episode}
+
+
+@pytest.mark.parametrize("left_out", [["radio_03_running_order"], []])
+def test_a_group_that_an_import_would_cut_is_held_out_as_a_whole_and_that_is_said(desk, left_out):
+    benchmark, client = desk
+    files = sample_files()
+    import_files(benchmark, files, by=benchmark.created_by)
+    first, second = "radio_01_clock", "radio_03_running_order"
+    if not left_out:  # it is held out here alone, and the files make a group of it
+        alone = benchmark.personas.get()
+        owner = member(benchmark, Role.OWNER)
+        make_move(alone.pk, Move("stop_depending", (second,), target=first), by=owner)
+        make_move(alone.pk, Move("ungroup", (second,)), by=owner)
+        make_move(alone.pk, Move("split", (second,), split="held_out"), by=owner)
+    files = with_splits(files, **{first: "held_out", second: "held_out"}) if left_out else files
+
+    _, row, decide = previewed(desk, broken(files, *left_out))
+    other = second if left_out else first
+    said = [each["message"] for each in row.report["warnings"]]
+    assert f"“{other}” becomes held-out, as a task of its dependency group is." in said
+    client.post(decide)
+
+    tasks = benchmark.personas.get().tasks.exclude(split="public")
+    assert dict(tasks.values_list("task_id", "split")) == {first: "held_out", second: "held_out"}
 
 
 @pytest.mark.parametrize("flaw", ["app", "files"])
