@@ -60,21 +60,25 @@ def update_consensus(packet: Packet) -> Consensus | None:
     return None if packet.control else row
 
 
-def notify_adjudicators(packet: Packet) -> None:
+def notify_adjudicators(packet: Packet, *, disagree: bool) -> None:
     """Notify those who plan audits and did not judge this packet, unless it is sealed to them: once until they read it,
-    even if more packets wait by then."""
+    even if more packets wait by then. Where auditors do not ``disagree`` the work is done all the same and undone, so
+    that the time it takes does not tell the last of them what others answered."""
     campaign = packet.campaign
     address = reverse("annotations:adjudicate_next", args=[campaign.pk])
     people = notify.users_allowed(campaign.benchmark_id, "plan_audit")
     people -= set(given_answers([campaign.pk]).get(packet.pk, {}))
     unread = Notification.objects.filter(kind=notify.Kind.ADJUDICATION, address=address, read_at=None)
-    people -= set(unread.values_list("user_id", flat=True))
-    shown = [person.pk for person in User.objects.filter(pk__in=people) if may_see_results(person, campaign)]
-    notify.notify(
-        shown,
-        notify.Kind.ADJUDICATION,
-        f"Auditors disagree in “{campaign.name}”. Someone who did not judge has to adjudicate.",
-        benchmark=campaign.benchmark_id,
-        address=address,
-        by=None,
-    )
+    told = set(unread.values_list("user_id", flat=True))
+    people = {person.pk for person in User.objects.filter(pk__in=people) if may_see_results(person, campaign)}
+    with transaction.atomic():
+        notify.notify(
+            people - told or people,
+            notify.Kind.ADJUDICATION,
+            f"Auditors disagree in “{campaign.name}”. Someone who did not judge has to adjudicate.",
+            benchmark=campaign.benchmark_id,
+            address=address,
+            by=None,
+        )
+        if not disagree or people <= told:
+            transaction.set_rollback(True)

@@ -106,8 +106,7 @@ def record_judgment(packet: Packet, given: HandedIn, *, auditor: User, number: i
         for key, value in answers.items()
     )
     consensus = update_consensus(packet)
-    if consensus is not None and not consensus.resolved:
-        notify_adjudicators(packet)
+    notify_adjudicators(packet, disagree=consensus is not None and not consensus.resolved)
     return row
 
 

@@ -27,7 +27,7 @@ class SampledDecision:
 def draw_sample(
     candidates: Iterable[AuditableDecision], size: int, seed: int, *, uniform: bool = False
 ) -> list[SampledDecision]:
-    """Draw at most ``size`` decisions, in a random order that reveals nothing about the strata.
+    """Draw at most ``size`` decisions, in the order of their keys: who is asked in it learns nothing of the strata.
 
     Each stratum gets its proportional share by largest remainder, and at least one while there is room;
     ``uniform``: all the same number, as far as they have it.
@@ -48,8 +48,7 @@ def draw_sample(
             raise ValueError("two candidates have the same key")
         for key in rng.sample(keys, shares[stratum]):
             sample.append(SampledDecision(key, stratum, len(keys) / shares[stratum]))
-    rng.shuffle(sample)
-    return sample
+    return sorted(sample, key=lambda sampled: sampled.key)
 
 
 def allocate(sizes: dict[str, int], size: int) -> dict[str, int]:

@@ -76,7 +76,7 @@ def correct_by_audit(campaign: AuditCampaign, *, by: User, reason: str) -> int:
         raise OptionsError("", "People decided nothing otherwise than the judge that still scores.")
     for row, met in changes.items():
         correct_verdict(row, met, by=by, reason=reason.strip(), source=audit_name(campaign))
-    _record(campaign, by, f"Let people's answers score where “{campaign.name}” found verdicts wrong: {reason}")
+    _record(campaign, by, f"Let people's answers in “{campaign.name}” score.", reason)
     return len(changes)
 
 
@@ -92,18 +92,19 @@ def take_corrections_back(campaign: AuditCampaign, *, by: User, reason: str) -> 
     for row in rows:
         assert row.verdict.met is not None
         correct_verdict(row.verdict, row.verdict.met, by=by, reason=reason.strip(), source=audit_name(campaign))
-    _record(campaign, by, f"Let the judge's verdicts score again that “{campaign.name}” corrected: {reason}")
+    _record(campaign, by, f"Let the judge's verdicts score again, not people's answers in “{campaign.name}”.", reason)
     return len(rows)
 
 
-def _record(campaign: AuditCampaign, by: User, summary: str) -> None:
-    """``summary``: without a number, since everybody reads it, also who judges the same in another audit."""
+def _record(campaign: AuditCampaign, by: User, summary: str, reason: str) -> None:
+    """``summary``: neither how many nor why, since everybody reads it, also who judges the same in another audit. The
+    reason is shown in the audit's history, with the results."""
     Event.objects.create(
         benchmark_id=campaign.benchmark_id,
         actor=by,
         verb="verdicts_corrected",
-        summary=summary.strip(),
-        data={"campaign": campaign.pk},
+        summary=summary,
+        data={"campaign": campaign.pk, "reason": reason.strip()},
     )
     recompute_results(campaign.benchmark_id)
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from django.db import transaction
+from django.utils.crypto import salted_hmac
 from pydantic import Field
 
 from annotations.campaigns import MAX_INSTRUCTIONS, CampaignPlan, FrozenDecision, open_campaign, validate_auditors
@@ -141,8 +142,7 @@ def plan_audit(benchmark: Benchmark, options: AuditOptions, *, by: User | None) 
                 "answers. Type some under Known answers first, or leave this blank.",
             )
         frozen = [*frozen, *items]
-    if len(frozen) > len(sampled):
-        random.Random(f"controls {seed}").shuffle(frozen)
+    frozen = sorted(frozen, key=lambda row: _place(seed, row.source))
     again = [row for row in frozen if row.second is not None]
     chosen = random.Random(f"second {seed}").sample(again, _count_of(options.second, again))
     numbers = ", ".join(str(row.number) for row in pilots)
@@ -166,6 +166,12 @@ def plan_audit(benchmark: Benchmark, options: AuditOptions, *, by: User | None) 
         due=options.due,
         instructions=options.instructions,
     )
+
+
+def _place(seed: int, source: str) -> str:
+    """By which packets are ordered. Nobody can compute it who knows the seed alone, so that the place of a packet tells
+    neither its stratum, and with it what the judge decided, nor whether its answer is known."""
+    return salted_hmac("place of a packet", f"{seed} {source}").hexdigest()
 
 
 def _pilots(benchmark: Benchmark, options: AuditOptions, by: User | None) -> list[Pilot]:

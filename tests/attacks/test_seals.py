@@ -12,18 +12,20 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotations.adjudication import adjudicable_packets
 from annotations.campaigns import FrozenDecision, close_campaign, reopen_campaign
 from annotations.gold import draw_gold
 from annotations.judgments import JudgmentError, next_number, open_results, undo_last
-from annotations.leases import next_packet
+from annotations.leases import next_packet, take_seat
 from annotations.models import Answer, AuditCampaign, Consensus, Judgment
 from annotations.packets import EvidencePart, Material, Sealed, build_content
 from annotations.visibility import given_answers
 from evaluation.audits.blindness import BlindPilotError, closed_pilots, open_sessions
 from evaluation.audits.campaigns import source_of
+from evaluation.audits.opening import AuditOptions, open_audit
 from evaluation.models import Pilot, Release, ResultsView, Session, Submission, TurnNote
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.scoring import ScoringMode
@@ -172,6 +174,30 @@ def test_a_release_of_ones_own_whose_evidence_tells(desk: Desk) -> None:
 
     with pytest.raises(BlindPilotError):
         cut_release(desk.benchmark, ReleaseOptions(version="1.0", accept="To look at it."), by=desk.attacker)
+
+
+def order_of_packets(desk: Desk) -> list[str]:
+    with transaction.atomic():
+        chosen = AuditOptions(pilots=[desk.pilot.pk], unit=AuditCampaign.Unit.DECISION, people=1, seed=7)
+        packets = open_audit(desk.benchmark, chosen, by=desk.owner).packets.order_by("position")
+        order = list(packets.values_list("source", flat=True))
+        transaction.set_rollback(True)
+    return order
+
+
+def test_the_verdict_from_the_order_of_packets_by_who_knows_the_seed(desk: Desk, settings: Any) -> None:
+    """Which an audit's page shows; or which packets are control items."""
+    for index in range(2, 9):
+        verdict(desk.session, index=index, kind="follow_up", met=index % 2 == 0)
+    order = order_of_packets(desk)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")  # frozen rows
+        cursor.execute("UPDATE evaluation_verdict SET met = NOT met")
+        cursor.execute("SET LOCAL session_replication_role = origin")
+    assert len(order) > 7 and order_of_packets(desk) == order
+
+    settings.SECRET_KEY = "another"  # else packets with known answers could be placed by the seed
+    assert order_of_packets(desk) != order
 
 
 # The session under audit at another address
@@ -354,6 +380,22 @@ def test_adjudicating_while_still_asked(desk: Desk) -> None:
     assert adjudicable_packets(desk.attacker) == {}
     assert not Notification.objects.filter(user=desk.attacker, kind="adjudication").exists()
     assert Notification.objects.filter(user=desk.owner, kind="adjudication").exists()
+
+
+def test_whether_a_colleague_answered_the_same_from_how_long_the_answer_takes(desk: Desk) -> None:
+    """What the database is asked is the same, also for whoever answers next."""
+    desk.decisions += [replace(row, source=f"{row.source}0") for row in desk.decisions]
+    audit = desk.open(name="of two", overlap=2, auditors=[desk.attacker, desk.colleague])
+    asked = []
+    for number, packet in enumerate(audit.packets.order_by("position")):
+        record_judgment(packet, auditor=desk.colleague, answer="yes")
+        take_seat(packet.pk, desk.attacker)
+        with CaptureQueriesContext(connection) as queries:
+            record_judgment(packet, auditor=desk.attacker, answer=("yes", "no", "yes", "no")[number])
+        asked.append([" ".join(words[:3]) for words in (query["sql"].split() for query in queries) if words[1] != "TO"])
+
+    assert Notification.objects.filter(kind="adjudication").count() == 1
+    assert len({tuple(re.sub(r"_x\d+", "", line) for line in each) for each in asked}) == 1
 
 
 def test_whether_a_colleague_answered_the_same_from_what_counts_as_a_known_answer(desk: Desk) -> None:
