@@ -8,6 +8,7 @@ import html
 import json
 import re
 from typing import Any
+from unicodedata import east_asian_width
 
 from evaluation.protocol.participants import Decision, Style
 from evaluation.protocol.prompts import JudgePrompt
@@ -15,6 +16,9 @@ from evaluation.protocol.prompts import JudgePrompt
 MAX_QUOTE = 4_000
 """Characters; longer quotes and reasons are truncated."""
 
+LEAST_PASSAGE, LEAST_JOINED = 5, 12
+"""Letters and digits of a quote, or of each passage it joins, and of all of these together: fewer stand in nearly every
+text. Those of Chinese, Japanese and Korean count twice."""
 _JSON_ESCAPE = re.compile(r'\\(["nrt])')
 _GAP = re.compile(r"\s*[\[(]?(?:…|\.\.\.)[\])]?\s*")
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
@@ -44,19 +48,32 @@ def parse_answer(prompt: JudgePrompt, answer: str) -> tuple[Decision, ...]:
 
 
 def occurs(quote: str, evidence: str) -> bool:
-    """Whether ``quote`` is not empty and occurs in ``evidence``, ignoring runs of white space; each of its parts, if it
-    joins several.
+    """Whether ``quote`` is long enough to be evidence, or a whole line of it, and occurs in ``evidence``, ignoring runs
+    of white space; each of its parts, if it joins several.
 
     A quote from an escaped prompt may be escaped itself; one from a call's arguments, which are shown as JSON, may have
     the line breaks and quotation marks that they stand for.
     """
-    parts = parts_of(quote)
-    return _stands(quote, evidence) or (len(parts) > 1 and all(_stands(part, evidence) for part in parts))
+    sizes = {part: _size(part) for part in parts_of(quote)}
+    if _stands(quote, evidence):
+        return sum(sizes.values()) >= LEAST_PASSAGE or _is_line(quote, evidence)
+    if len(sizes) < 2 or min(sizes.values()) < LEAST_PASSAGE or sum(sizes.values()) < LEAST_JOINED:
+        return False
+    return all(_stands(part, evidence) for part in sizes)
 
 
 def parts_of(quote: str) -> list[str]:
     """The passages that it joins by an ellipsis."""
     return [part for part in _GAP.split(quote) if part.strip()]
+
+
+def _size(text: str) -> int:
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text if letter.isalnum())
+
+
+def _is_line(quote: str, evidence: str) -> bool:
+    wanted = {_collapse_whitespace(quote), _collapse_whitespace(html.unescape(quote))}
+    return any(_collapse_whitespace(line) in wanted for line in evidence.splitlines())
 
 
 def _stands(quote: str, evidence: str) -> bool:

@@ -37,6 +37,8 @@ class Assistance:
 
     @cached_property
     def undecided(self) -> dict[str, list[ProposalView]]:
+        if self.endpoint is None:
+            return {}
         rows = proposals_with_details().filter(task=self._task, state__in=OPEN).order_by("pk")
         by_slot: dict[str, list[ProposalView]] = {}
         for row in rows:

@@ -70,6 +70,21 @@ def test_bundled_criterion_is_split_and_restored_with_an_old_version(task, visit
     assert len(load_task(Task.objects.get(pk=task.pk)).checklist) == len(before)
 
 
+def test_help_with_a_row_comes_with_its_focus_and_is_the_next_stop_of_the_keyboard(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+    buttons = page.locator("#checklist > .rows-edit > [data-row] button[name=ask]")
+    assert buttons.count()
+    expect(page.locator("#checklist button[name=ask]:visible")).to_have_count(0)
+
+    row = page.locator("#checklist > .rows-edit > [data-row]").filter(has=page.locator("button[name=ask]")).first
+    row.get_by_role("textbox").first.focus()
+    page.keyboard.press("Tab")
+
+    help_with_it = row.get_by_role("button", name="Propose").first
+    expect(help_with_it).to_be_visible()
+    expect(help_with_it).to_be_focused()
+
+
 def test_one_proposed_intent_is_accepted_and_the_others_dismissed(task, visit):
     page = visit("author").go(task.get_absolute_url())
     rows = page.locator("#intents > .rows-edit > [data-row]")

@@ -72,7 +72,6 @@ def test_a_press_whose_end_a_list_of_choices_swallowed_ends_with_the_next_key(ra
 
 
 def test_a_real_task_of_nine_intents_and_nineteen_items_is_short(sample, visit, pibench_data):
-    sample.assistant_model.delete()  # its buttons come on top
     import_path(sample, pibench_data / "law_trainee", by=sample.created_by)
     task = Task.objects.get(task_id="law_trainee_task_007")
     spec = load_task(task)

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "s
 
 
 def test_each_turn_is_stored_and_identical_judge_calls_are_made_once(stub: StubModel):
-    stub.satisfaction = lambda body: decisions(body, lambda index: index == 2, quote="Done")
+    stub.satisfaction = lambda body: decisions(body, lambda index: index == 2, quote="Done.")
     pilot = work_through(start(stub, task("a", initial_request="Go.", checklist=(rubric("x"), rubric("y")))))
 
     session = Session.objects.get()
@@ -36,7 +36,7 @@ def test_each_turn_is_stored_and_identical_judge_calls_are_made_once(stub: StubM
     verdict = Verdict.objects.get(kind="satisfaction", index=2)
     assert (verdict.met, verdict.quote, verdict.supported, verdict.model_call.purpose) == (
         True,
-        "Done",
+        "Done.",
         True,
         "satisfaction",
     )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.protocol.answers import UnusableAnswerError, occurs, parse_answer
+from evaluation.protocol.answers import LEAST_PASSAGE, UnusableAnswerError, occurs, parse_answer
 from evaluation.protocol.participants import Decision, OpenIntent
 from evaluation.protocol.prompts import checklist_prompt, follow_up_prompt, satisfaction_prompt
 
@@ -87,6 +87,45 @@ def test_quote_from_a_calls_arguments_may_have_the_line_breaks_that_they_stand_f
 
     assert occurs('Dear Ada,\nthe "blue" one.', shown)
     assert not occurs("Dear Ada,\nthe blue one.", shown)
+
+
+@pytest.mark.parametrize(
+    ("quote", "supported"),
+    [
+        ("a", False),
+        ("fee", False),
+        ("30", False),
+        ("Paid.", True),
+        ("  Paid. ", True),
+        ("paid", False),
+        ("合計三十", True),
+        ("合計", False),
+        ("fee … Ada", False),
+        ("The fee … a", False),
+        ("crowns … by Ada", False),
+        ("30 crowns … by Ada", True),
+        ("30 crowns … 30 crowns", False),
+        ("… 30 …", False),
+    ],
+)
+def test_quote_too_short_to_be_evidence_supports_nothing_unless_it_is_a_whole_line(quote: str, supported: bool):
+    assert occurs(quote, "The fee is 30 crowns.\nPaid.\n合計三十クローネ by Ada") is supported
+
+
+@given(st.text(max_size=60), st.integers(0, 60), st.integers(0, 60))
+def test_quote_of_its_material_is_found_if_long_enough_and_a_line_however_short(text: str, start: int, length: int):
+    quote = text[start : start + length]
+    size = sum(letter.isalnum() for letter in quote)
+    if size >= LEAST_PASSAGE:
+        assert occurs(quote, text)
+    elif not any(line.split() == quote.split() for line in text.splitlines()) and 2 * size < LEAST_PASSAGE:
+        assert not occurs(quote, text) or "&" in quote
+    assert all(occurs(line, text) for line in text.splitlines() if line.strip())
+
+
+@given(st.lists(st.text("abc ä1", max_size=LEAST_PASSAGE - 1), min_size=2, max_size=20), st.text("abc ä1", max_size=80))
+def test_fragments_join_to_no_evidence_however_many(fragments: list[str], text: str):
+    assert not occurs(" … ".join(fragments) + " … ", " ".join([text, *fragments]))
 
 
 @pytest.mark.parametrize("gap", [" … ", "…", " ... ", " [...] ", " (…) "])
