@@ -2,7 +2,7 @@
 
 An audit seals what it was drawn from, wherever that is shown, to everybody whom it asks: from its opening until it is
 closed, or until they open its results, which makes their answers final. Until then they may still give, skip or take
-back one; that they have answered everything, or gave up the role, opens nothing.
+back one; that they have answered everything, gave up the role, or left the benchmark, opens nothing.
 
 Everything that shows a session, a score, an answer, or a figure with some of them in it asks ``sealed_to``, which knows
 content by the names of what it came from. No figure is over so many that it may be shown: one answer, changed, shows in
@@ -17,7 +17,7 @@ from datetime import datetime
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotations.models import AuditCampaign, Judgment, Opening, Seat
-from studio.access import ALLOWED, AnyUser, benchmarks_for
+from studio.access import ALLOWED, AnyUser
 from studio.models import Membership, User
 
 AUDITORS = ALLOWED["audit"]
@@ -31,9 +31,8 @@ def sealing(person: User) -> QuerySet[AuditCampaign]:
     seats = Seat.objects.filter(packet__campaign=OuterRef("pk"), auditor=person.pk)
     judgments = Judgment.objects.filter(packet__campaign=OuterRef("pk"), auditor=person.pk)
     was_asked = Q(asked__contains=[person.pk]) | Exists(seats) | Exists(judgments)
-    return AuditCampaign.objects.filter(
-        Q(is_asked) | was_asked, state=AuditCampaign.State.OPEN, benchmark__in=benchmarks_for(person)
-    ).exclude(Exists(Opening.objects.filter(campaign=OuterRef("pk"), person=person.pk)))
+    seen = Opening.objects.filter(campaign=OuterRef("pk"), person=person.pk)
+    return AuditCampaign.objects.filter(Q(is_asked) | was_asked, ~Exists(seen), state=AuditCampaign.State.OPEN)
 
 
 def sealed_to(person: AnyUser | None) -> frozenset[str]:

@@ -109,9 +109,14 @@ def find_release(user: AnyUser, pk: int | str) -> Release:
     release = get_object_or_404(visibility.visible_releases(user), pk=pk)
     if release.pk in closed_releases(user):
         raise BlindPilotError("This release has evidence of a pilot, so it")
-    if isinstance(user, User) and _tells_of_audits(release.manifest.get("evidence", {})):
-        record_openings(user, _unseen_audits(user, {release.benchmark_id}), f"release:{release.pk}")
+    record_look_at_release(user, release)
     return release
+
+
+def record_look_at_release(user: AnyUser, row: Release) -> None:
+    """The person is shown a release that is open to them: an opening, if it has figures of audits."""
+    if isinstance(user, User) and _tells_of_audits(row.manifest.get("evidence", {})):
+        record_openings(user, _unseen_audits(user, {row.benchmark_id}), f"release:{row.pk}")
 
 
 def closed_releases(user: AnyUser) -> set[int]:

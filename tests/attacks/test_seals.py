@@ -304,6 +304,27 @@ def test_rows_of_pilots_in_the_administration(desk: Desk) -> None:
         assert f"/{table}/{key}/change/" not in client.get(f"/admin/evaluation/{table}/").content.decode()
 
 
+def test_rows_in_the_administration_after_leaving_the_benchmark(desk: Desk) -> None:
+    User.objects.filter(pk=desk.attacker.pk).update(is_staff=True, is_superuser=True)
+    set_roles(desk.benchmark, desk.attacker, [], by=desk.owner)
+    client = client_of(User.objects.get(pk=desk.attacker.pk))
+
+    for table, key in {"pilot": desk.pilot.pk, "session": desk.session.pk}.items():
+        assert client.get(f"/admin/evaluation/{table}/{key}/change/").status_code == 302, table
+
+
+@pytest.mark.parametrize("table", ["pilot", "session", "release"])
+def test_judging_after_having_looked_in_the_administration(desk: Desk, table: str) -> None:
+    late = User.objects.create(username="late", is_staff=True, is_superuser=True)
+    key = {"pilot": desk.pilot.pk, "session": desk.session.pk, "release": desk.release().pk}[table]
+
+    assert client_of(late).get(f"/admin/evaluation/{table}/{key}/change/").status_code == 200
+
+    set_roles(desk.benchmark, late, [Role.AUDITOR], by=desk.owner)
+    assert desk.audit.openings.filter(person=late).exists()
+    assert next_packet(desk.audit, late) is None
+
+
 # Blindness that ends too early
 
 
