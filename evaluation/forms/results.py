@@ -63,6 +63,10 @@ class ResultsForm(forms.Form):
         return {pilot.number for pilot in self.chosen}
 
     @property
+    def scripted(self) -> bool:
+        return any(pilot.scripted for pilot in self.chosen)
+
+    @property
     def address(self) -> str:
         """The choice as a query string, the scoring included."""
         return address_of(self.chosen, self.mode)

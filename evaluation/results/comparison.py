@@ -261,5 +261,6 @@ def round_report(judging_round: JudgingRound) -> dict[str, Any]:
         "unpriced": totals["unpriced"],
         "estimate": judging_round.estimate,
         "judging": judging_json(judging_round, rules),
+        "scripted": judging_round.judge["scripted"],
         "scores_pilot": choice.round_id == judging_round.pk,
     }

@@ -68,7 +68,7 @@ def leaderboard_table(document: Mapping[str, Any], mode: ScoringMode) -> Results
     counts = ("scored", "failed", "missing", "blocked")
     head += ["Sessions", "Failed", "Missing", "Blocked"]
     rows = [
-        [_label(row), *[column[at] for column in columns], *[str(row[key]) for key in counts]]
+        [_label(document, row["agent"]), *[column[at] for column in columns], *[str(row[key]) for key in counts]]
         for at, row in enumerate(board)
     ]
     return ResultsTable(f"Proc and Comp in percent, {_how(document, mode)}", head, rows)
@@ -80,7 +80,7 @@ def status_table(document: Mapping[str, Any]) -> ResultsTable:
     for row in document["statuses"]:
         total = sum(row[status] for status in STATUSES)
         shares = [percent(row[status] / total if total else None) for status in STATUSES]
-        rows.append([row["agent"], *shares, str(total)])
+        rows.append([_label(document, row["agent"]), *shares, str(total)])
     return ResultsTable(
         "Intents by terminal status, in percent", ["Agent", *map(str.capitalize, STATUSES), "Intents"], rows
     )
@@ -90,7 +90,7 @@ def model_table(document: Mapping[str, Any]) -> ResultsTable:
     """What the agents' models did, call by call."""
     rows = [
         [
-            row["agent"],
+            _label(document, row["agent"]),
             "; ".join(map(name_of, row["answered_by"])) or UNKNOWN,
             *(UNKNOWN if row[name] is None else str(row[name]) for name in MODEL_COLUMNS),
         ]
@@ -114,9 +114,8 @@ def category_table(document: Mapping[str, Any], mode: ScoringMode) -> ResultsTab
             for cell in own.values()
         ]
         rows.append([code if code == name else f"{code} · {name}", str(tasks), *texts])
-    return ResultsTable(
-        f"Proc / Comp by category, in percent, {_how(document, mode)}", ["Category", "Tasks", *agents], rows
-    )
+    head = ["Category", "Tasks", *(_label(document, agent) for agent in agents)]
+    return ResultsTable(f"Proc / Comp by category, in percent, {_how(document, mode)}", head, rows)
 
 
 def tables_of(document: Mapping[str, Any]) -> list[ResultsTable]:
@@ -188,8 +187,9 @@ def _persona(name: str) -> Any:
     return lambda row: row["personas"].get(name, {})
 
 
-def _label(row: Mapping[str, Any]) -> str:
-    return f"{row['agent']} (scripted)" if row["scripted"] else str(row["agent"])
+def _label(document: Mapping[str, Any], agent: str) -> str:
+    scripted = any(row["scripted"] and row["agent"] == agent for row in document["leaderboard"])
+    return f"{agent} (scripted)" if scripted else agent
 
 
 def _csv(table: ResultsTable) -> str:

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods
 from annotations.access import find_campaign
 from annotations.models import AuditCampaign
 from annotations.seals import sees_results
+from evaluation.forms.choices import EndpointChoice
 from evaluation.models import ModelEndpoint
 from evaluation.pilots.model_audits import ModelAuditOptions, ModelAuditPlan, plan_model_audit, start_model_audit
 from studio.access import SignedInRequest, require
@@ -26,7 +27,7 @@ from studio.forms.options import OptionsForm
 
 class ModelAuditForm(OptionsForm):
     of = ModelAuditOptions
-    model = forms.ModelChoiceField(ModelEndpoint.objects.none(), to_field_name="name")
+    model = EndpointChoice(ModelEndpoint.objects.none(), to_field_name="name")
 
     def __init__(self, campaign: AuditCampaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

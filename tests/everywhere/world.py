@@ -178,7 +178,8 @@ def _release(benchmark: Benchmark, owner: User) -> Release:
     return made
 
 
-def build_world() -> World:
+def build_world(models: str = "scripted") -> World:
+    """``models``: how their names begin; they are scripted whatever they are called."""
     benchmark = BenchmarkFactory(slug="world")
     people = {str(role): member(benchmark, role) for role in Role.values}
     people |= {"outsider": UserFactory(), "staff": UserFactory(is_staff=True, is_superuser=True)}
@@ -197,9 +198,10 @@ def build_world() -> World:
     suggestion = add_comment(
         task.pk, by=owner, field="description", suggestion="An order list becomes a plan for the ovens."
     )
-    agent = endpoint("scripted-helpful")
-    judge = endpoint("scripted-judge")
-    pilot = pilot_of(benchmark)
+    agent, user, judge = (
+        endpoint(f"{models}-{part}", model=f"scripted-{part}") for part in ("helpful", "user", "judge")
+    )
+    pilot = pilot_of(benchmark, agent=agent, user_model=user, judge=judge)
     ResultsView.objects.create(benchmark=benchmark, number=1, name="Table 1", pilots=[1], scoring="strict")
     session = finish(pilot)
     turn(session, 1, files={"notes.txt": b"Rye first.\n"})

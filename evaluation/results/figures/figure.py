@@ -110,7 +110,7 @@ class Figure:
     def raw_table(self) -> ResultsTable:
         """For spreadsheets: numbers as they are, intervals in columns of their own."""
         keys = [key for column in self.columns for key in self._raw_keys(column.key)]
-        return ResultsTable(self.title, keys, [[_raw(row.get(key)) for key in keys] for row in self.rows])
+        return ResultsTable(self.title, keys, [[self.marked(_raw(row.get(key))) for key in keys] for row in self.rows])
 
     def _raw_keys(self, key: str) -> list[str]:
         return [key, *[f"{key}_{end}" for end in ("low", "high") if any(f"{key}_{end}" in row for row in self.rows)]]
