@@ -343,15 +343,15 @@ def group_of(pilot: Pilot) -> str:
     return f"pilot {pilot.pk}"
 
 
-def proposal_record(proposal: Proposal) -> CallRecord:
+def proposal_record(proposal: Proposal, before_sending: BeforeSending) -> CallRecord:
     def on_scripted_answer() -> None:
         _mark_scripted(proposal, claimed_by=proposal.claimed_by, state=Proposal.State.REQUESTED)
 
-    return CallRecord(proposal, on_scripted_answer)
+    return CallRecord(proposal, on_scripted_answer, before_sending)
 
 
-def opinion_record(asked: OpinionRequest) -> CallRecord:
-    return CallRecord(asked, lambda: None)
+def opinion_record(asked: OpinionRequest, before_sending: BeforeSending) -> CallRecord:
+    return CallRecord(asked, lambda: None, before_sending)
 
 
 def _mark_scripted(row: Pilot | Judging | Rehearsal | Probe | Proposal, **conditions: Any) -> None:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from django.db.models import Q
+import time
+from decimal import Decimal
+
+from django.db import transaction
+from django.db.models import Q, Sum
 from django.utils import timezone
 
-from evaluation.llm import Budget
-from evaluation.models import AssistantModel, ModelCall, ModelEndpoint
+from evaluation.engine.budgets import BudgetSpentError, fits
+from evaluation.llm import Budget, BudgetExceededError
+from evaluation.models import AssistantModel, ModelCall, ModelEndpoint, OpinionRequest, Proposal
+from evaluation.models.connections import give_back_connection
+from evaluation.models.leased import free
 from evaluation.store.usage import OF_USE, Use, use_of
 from studio.domain.phrases import count_of
 from studio.models import Benchmark
 from studio.tasks.delete import ever_in
+
+ASK_AGAIN = 0.5
+"""Seconds until a call that waits for others looks again."""
 
 
 class AssistanceError(Exception):
@@ -48,6 +58,34 @@ def budget_of(assistant: AssistantModel) -> Budget:
         cost=used.cost,
         without_cost=used.unpriced,
     )
+
+
+def keep_free(assistant: AssistantModel, row: Proposal | OpinionRequest, worst: Decimal | None) -> None:
+    """Before a call is sent for ``row``: what it costs at most is kept free as long as the row is worked on, or until
+    its next call. Waits while calls for others may use up what is left. Raises BudgetExceededError if that is less, and
+    LeaseLostError."""
+    while assistant.max_cost and worst is not None and not _reserve(assistant, row, worst):
+        give_back_connection()
+        time.sleep(ASK_AGAIN)
+        row.require()
+
+
+@transaction.atomic
+def _reserve(assistant: AssistantModel, row: Proposal | OpinionRequest, worst: Decimal) -> bool:
+    # whoever reserves holds this row: of two at once, the second sees what the first has reserved
+    limit = AssistantModel.objects.select_for_update(no_key=True).get(pk=assistant.pk).max_cost
+    tasks, reserved = ever_in(Benchmark.objects.filter(pk=assistant.benchmark_id)), Decimal(0)
+    for kind in (Proposal, OpinionRequest):
+        others = kind.objects.filter(task__in=tasks, state=kind.LEASED).exclude(free())
+        others = others.exclude(pk=row.pk) if isinstance(row, kind) else others
+        reserved += others.aggregate(all=Sum("reserved"))["all"] or 0
+    try:
+        is_free = not limit or fits("AI help", limit, usage_of(assistant).cost, reserved, worst)
+    except BudgetSpentError as error:
+        raise BudgetExceededError(str(error)) from None
+    if is_free:
+        row.write(reserved=worst)
+    return is_free
 
 
 def why_over_budget(assistant: AssistantModel) -> str:

@@ -7,13 +7,14 @@ from functools import partial
 
 from django.db import connection
 
-from evaluation.assistance.assistant import assistant_model_of, budget_of, why_over_budget
+from evaluation.assistance.assistant import assistant_model_of, budget_of, keep_free, why_over_budget
 from evaluation.assistance.opinions import State, due_requests, opinions_of, store_opinions
 from evaluation.assistance.worker import MAX_ANSWERS, MAX_ATTEMPTS, RETRY_POLICY, describe_failure
 from evaluation.call_records import RecordOwnerDeletedError, opinion_record
 from evaluation.leases import renewing
 from evaluation.llm import RetryPolicy, TruncatedAnswerError, UnreadableAnswerError, UnusableJsonError
 from evaluation.models import AssistantModel, ModelEndpoint, OpinionRequest
+from evaluation.models.leased import LeaseLostError
 from evaluation.protocol.participants import InfrastructureError
 from studio.domain.checks.questions import batches, messages_for, questions_about, read_opinions, schema_for
 from studio.domain.storable import storable_text
@@ -27,7 +28,7 @@ logger = logging.getLogger(__name__)
 def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
     """Ask about the task ``pk``, if asked to. Safe to call twice: a claimed request is skipped while its worker is
     alive, and a version saved in the meantime is asked about too."""
-    token = due_requests().claim(pk)
+    token = due_requests().claim(pk, reserved=0)
     claimed = OpinionRequest.objects.filter(pk=pk, claimed_by=token)
     asked = claimed.first() if token else None
     if asked is None:
@@ -51,7 +52,7 @@ def _work(asked: OpinionRequest, retry_policy: RetryPolicy) -> str:
         if assistant is None or assistant.endpoint is None or assistant.endpoint.scripted:
             return ""  # turned off in the meantime
         return _ask(asked, task, assistant, assistant.endpoint, retry_policy)
-    except (Task.DoesNotExist, RecordOwnerDeletedError):
+    except (Task.DoesNotExist, RecordOwnerDeletedError, LeaseLostError):
         logger.info("Task %d was deleted in the meantime.", asked.pk)
         return ""
     except Exception as error:
@@ -71,7 +72,7 @@ def _ask(
         return ""
     if why := why_over_budget(assistant):
         return why
-    client = opinion_record(asked).client(
+    client = opinion_record(asked, partial(keep_free, assistant, asked)).client(
         endpoint, "second_opinion", budget=budget_of(assistant), retry_policy=retry_policy
     )
     problem, answered = "", False

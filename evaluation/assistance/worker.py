@@ -12,7 +12,7 @@ from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from evaluation.assistance.answers import read_answer
-from evaluation.assistance.assistant import AssistanceError, assistant_model_of, budget_of
+from evaluation.assistance.assistant import AssistanceError, assistant_model_of, budget_of, keep_free
 from evaluation.assistance.checks import check_rows
 from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.leaks_on_record import record_leaks
@@ -34,6 +34,7 @@ from evaluation.llm import (
     UnusableJsonError,
 )
 from evaluation.models import Proposal
+from evaluation.models.leased import LeaseLostError
 from evaluation.protocol.answers import UnusableAnswerError
 from evaluation.protocol.participants import InfrastructureError
 from studio.domain.storable import storable
@@ -72,7 +73,7 @@ class CancelledError(Exception):
 
 def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
     """Fulfil a request. Safe to call twice: a claimed request is skipped while its worker is alive."""
-    token = due_proposals().claim(pk)
+    token = due_proposals().claim(pk, reserved=0)
     rows = Proposal.objects.select_related("revision", "endpoint", "task__persona__benchmark")
     proposal = rows.filter(claimed_by=token).first() if token else None
     if proposal is None:
@@ -86,7 +87,7 @@ def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
         except (AssistanceError, InfrastructureError, ValueError) as error:
             texts = {"problem": describe_failure(error, proposal.endpoint.name), "detail": str(error)}
             _finish(proposal, state=State.FAILED, **{name: storable(text)[:2000] for name, text in texts.items()})
-        except CancelledError:
+        except (CancelledError, LeaseLostError):
             logger.info("Proposal %d was cancelled.", pk)
         except RecordOwnerDeletedError:
             logger.info("Proposal %d was deleted in the meantime.", pk)
@@ -112,7 +113,7 @@ def _call_model(proposal: Proposal, retry_policy: RetryPolicy) -> Mapping[str, A
     assistant = assistant_model_of(proposal.task.persona.benchmark)
     if assistant is None:
         raise ValueError("AI help was turned off in the meantime.")
-    record = proposal_record(proposal)
+    record = proposal_record(proposal, partial(keep_free, assistant, proposal))
     client = record.client(proposal.endpoint, proposal.kind, budget=budget_of(assistant), retry_policy=retry_policy)
     changes, completion = client.ask_json(
         prompt.messages,

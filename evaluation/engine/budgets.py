@@ -61,9 +61,10 @@ def check_limits(scope: str, limits: Limits, spent: Spent) -> None:
             raise BudgetSpentError(scope, f"The {scope}’s budget of {amount} is spent. Raise it to go on.")
 
 
-def check_worst(scope: str, limit: Decimal, spent: Decimal, worst: Decimal) -> None:
-    """Raises BudgetSpentError if a call may cost more than is left; of a benchmark's budget for its pilot alone, since
-    the calls of others may cost less."""
+def fits(scope: str, limit: Decimal, spent: Decimal, reserved: Decimal, worst: Decimal) -> bool:
+    """Whether what a call costs at most can be kept free; False while other calls under way, for which ``reserved`` is,
+    may use that up. Raises BudgetSpentError if it may cost more than is left; of a benchmark's budget for its pilot
+    alone, since the calls of others may cost less."""
     if spent + worst > limit:
         left = _dollars(float(max(limit - spent, Decimal(0))))
         raise BudgetSpentError(
@@ -71,6 +72,7 @@ def check_worst(scope: str, limit: Decimal, spent: Decimal, worst: Decimal) -> N
             f"What is left of the {scope}’s budget of {_dollars(float(limit))}, {left}, does not cover the next call, "
             f"which may cost {_dollars(float(worst))}. Raise it to go on.",
         )
+    return spent + reserved + worst <= limit
 
 
 def _dollars(amount: float) -> str:

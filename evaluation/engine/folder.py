@@ -61,11 +61,16 @@ class Found:
 class Purse(Protocol):
     """What sessions may still use together."""
 
-    def check(self, session: Spent) -> None:
-        """Before a model is asked. ``session``: what this one has used. Raises if nothing more may be sent."""
+    def check(self, holder: object, session: Spent, worst: Decimal | None) -> None:
+        """Before a model is asked. ``session``: what this one has used; ``worst``: what the call costs at most, which
+        is kept free for its ``holder`` until it is spent. Raises if nothing more may be sent."""
         ...
 
-    def spend(self, call: Spent) -> None: ...
+    def spend(self, holder: object, call: Spent) -> None: ...
+
+    def leave(self, holder: object) -> None:
+        """Nothing is kept free any more."""
+        ...
 
 
 @dataclass
@@ -203,6 +208,8 @@ class FolderStore:
     def close(self) -> None:
         if self._held:
             self._held = False
+            if self._purse is not None:
+                self._purse.leave(self)
             os.close(self._lock)
 
     def answer(self, request_hash: str) -> Mapping[str, Any] | None:
@@ -212,7 +219,7 @@ class FolderStore:
         if not self._held:
             raise SessionHeldError("The session is closed.")
         if purpose and self._purse is not None:
-            self._purse.check(self._spent)
+            self._purse.check(self, self._spent, worst)
 
     def call(self, call: Call, purpose: str, turn: int) -> None:
         line = self._calls.append(
@@ -235,7 +242,7 @@ class FolderStore:
             self._answers[call.request_hash] = call.response
         self._spent += (spent := _call_in(line).spent)
         if self._purse is not None:
-            self._purse.spend(spent)
+            self._purse.spend(self, spent)
 
     def turn(self, checkpoint: Checkpoint) -> None:
         self._append({"turn": _CHECKPOINT.dump_python(checkpoint, mode="json")})

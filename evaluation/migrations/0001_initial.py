@@ -228,6 +228,7 @@ class Migration(migrations.Migration):
                         ('task', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='opinion_request', serialize=False, to='studio.task')),
                         ('state', models.CharField(choices=[('asked', 'Asked'), ('answered', 'Answered'), ('failed', 'Failed')], default='asked', max_length=10)),
                         ('asked_at', models.DateTimeField()),
+                        ('reserved', models.DecimalField(decimal_places=6, default=0, max_digits=14)),
                         ('problem', models.TextField(blank=True)),
                     ],
                     options={
@@ -299,6 +300,7 @@ class Migration(migrations.Migration):
                         ('prompt_tokens', models.PositiveIntegerField(default=0)),
                         ('completion_tokens', models.PositiveIntegerField(default=0)),
                         ('cost', models.DecimalField(decimal_places=6, default=0, max_digits=14, null=True)),
+                        ('reserved', models.DecimalField(decimal_places=6, default=0, max_digits=14)),
                         ('milliseconds', models.PositiveIntegerField(default=0)),
                         ('requested_at', models.DateTimeField(auto_now_add=True, db_column='asked_at')),
                         ('answered_at', models.DateTimeField(null=True)),

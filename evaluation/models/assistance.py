@@ -81,6 +81,8 @@ class Proposal(Leased):
     completion_tokens = models.PositiveIntegerField(default=0)
     cost = models.DecimalField(max_digits=14, decimal_places=6, default=0, null=True)
     """None: unknown."""
+    reserved = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    """What the call under way costs at most; counts while its lease holds."""
     milliseconds = models.PositiveIntegerField(default=0)
     requested_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="+", db_column="asked_by_id")
     requested_at = models.DateTimeField(auto_now_add=True, db_column="asked_at")

@@ -24,6 +24,8 @@ class OpinionRequest(Leased):
     state = models.CharField(max_length=10, choices=State.choices, default=State.ASKED)
     asked_at = models.DateTimeField()
     """Of the newest version; a worker that began before asks once more."""
+    reserved = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    """As of a ``Proposal``."""
     problem = models.TextField(blank=True)
     """If failed: what happened and what to do."""
 

@@ -18,12 +18,12 @@ from evaluation.engine.budgets import (
     Limits,
     Spent,
     check_limits,
-    check_worst,
+    fits,
     validate_budgets,
     validate_limits,
 )
 from evaluation.llm.client import ANSWER_LIMITS
-from evaluation.models import BenchmarkBudget, Pilot, Session
+from evaluation.models import BenchmarkBudget, ModelEndpoint, Pilot, Session, Validation
 from evaluation.models.leased import free
 from evaluation.models.pilots import ROLES
 from evaluation.models.sessions import ALL_TOKENS
@@ -105,40 +105,42 @@ def spent_by_benchmark(benchmark_id: int) -> Spent:
 def reserve(session: Session, worst: Decimal) -> bool:
     """Keep free what a call of this session costs at most, in every budget in dollars that holds for it; False while
     other calls under way may use it up. Raises BudgetSpentError if that is more than is left."""
-    pilot = session.run.pilot
-    assert pilot is not None
     with transaction.atomic():
-        # whoever reserves holds these rows: of two at once, the second sees what the first has reserved
-        row = BenchmarkBudget.objects.select_for_update(no_key=True).filter(pk=pilot.benchmark_id).first()
-        budgets = Pilot.objects.select_for_update(no_key=True).values_list("budgets", flat=True).get(pk=pilot.pk)
-        rooms = [
-            ("session", budgets.get("session", {}), Session.objects.filter(pk=session.pk)),
-            ("pilot", budgets.get("pilot", {}), Session.objects.filter(run__pilot=pilot)),
-            ("benchmark", row.limits if row else {}, Session.objects.filter(run__pilot__benchmark=pilot.benchmark_id)),
-        ]
         is_free = True
-        for scope, limits, sessions in rooms:
+        for scope, limits, sessions in _rooms_of(session):
             if limit := limits.get("cost"):
-                spent = spent_in(sessions).cost
-                check_worst(scope, Decimal(str(limit)), spent, worst)
-                others = sessions.exclude(pk=session.pk).exclude(free()).aggregate(all=Sum("reserved"))
-                is_free = is_free and spent + (others["all"] or 0) + worst <= Decimal(str(limit))
+                reserved = sessions.exclude(pk=session.pk).exclude(free()).aggregate(all=Sum("reserved"))["all"] or 0
+                is_free &= fits(scope, Decimal(str(limit)), spent_in(sessions).cost, Decimal(reserved), worst)
         if is_free:
             Session.objects.filter(pk=session.pk, claimed_by=session.claimed_by).update(reserved=worst)
     return is_free
 
 
+def _rooms_of(session: Session) -> list[tuple[str, Limits, QuerySet[Session]]]:
+    """Scopes with their limits and sessions. Whoever reserves holds the rows of the budgets: of two at once, the second
+    sees what the first has reserved."""
+    pilot = session.run.pilot
+    if pilot is None:
+        asking = session.probe.asking.pk
+        budget = Validation.objects.select_for_update(no_key=True).values_list("budget", flat=True).get(pk=asking)
+        return [("validation", budget, Session.objects.filter(probe__validation=asking))]
+    row = BenchmarkBudget.objects.select_for_update(no_key=True).filter(pk=pilot.benchmark_id).first()
+    budgets = Pilot.objects.select_for_update(no_key=True).values_list("budgets", flat=True).get(pk=pilot.pk)
+    return [
+        ("session", budgets.get("session", {}), Session.objects.filter(pk=session.pk)),
+        ("pilot", budgets.get("pilot", {}), Session.objects.filter(run__pilot=pilot)),
+        ("benchmark", row.limits if row else {}, Session.objects.filter(run__pilot__benchmark=pilot.benchmark_id)),
+    ]
+
+
 def models_without_worst_price(pilot: Pilot) -> list[str]:
     """Models for whose calls nothing can be kept free: their prices are unknown, or their answers have no limit."""
-    seats = [pilot.endpoint(role) for role in ROLES]
-    return sorted(
-        {
-            row.label
-            for row in seats
-            if not row.scripted
-            and (None in (row.input_price, row.output_price) or not any(map(row.params.get, ANSWER_LIMITS)))
-        }
-    )
+    return sorted({row.label for row in map(pilot.endpoint, ROLES) if lacks_worst_price(row)})
+
+
+def lacks_worst_price(row: ModelEndpoint) -> bool:
+    has_limit = any(map(row.params.get, ANSWER_LIMITS))
+    return not row.scripted and (None in (row.input_price, row.output_price) or not has_limit)
 
 
 def budget_rows(limits: Limits, spent: Spent) -> list[BudgetRow]:

@@ -35,15 +35,14 @@ class SessionSpending:
     def check(self, worst: Decimal | None = None) -> None:
         """Before a call is sent. Where dollars are limited, what it costs at most is kept free until it is stored; it
         waits while calls under way may use that up. Raises LeaseLostError and BudgetSpentError."""
-        self._check()
-        pilot = self._session.run.pilot_id
-        if worst is not None and pilot is not None and shared_spending.limits_dollars(pilot):
+        if self._check() and worst is not None:
             while not reserve(self._session, worst):
                 give_back_connection()
                 time.sleep(ASK_AGAIN)
                 self._check()
 
-    def _check(self) -> None:
+    def _check(self) -> bool:
+        """Whether a budget limits dollars."""
         told, self._told = self._told, None
         is_fresh = told is not None and time.monotonic() - told[1] < FRESH_SECONDS
         now = told[0] if told and is_fresh else next((Counted(*row) for row in self._row.all()), None)
@@ -51,8 +50,8 @@ class SessionSpending:
             raise LeaseLostError
         if (pilot := self._session.run.pilot) is not None:
             shared_spending.check(pilot.pk, pilot.benchmark_id, Spent(now.tokens, now.calls, now.cost))
-        elif not self._session.is_rehearsal:
-            check_validation(self._session.probe.asking)
+            return shared_spending.limits_dollars(pilot.pk)
+        return not self._session.is_rehearsal and check_validation(self._session.probe.asking)
 
     def part(self, purpose: str) -> str:
         return PART_BY_PURPOSE[purpose]

@@ -15,11 +15,12 @@ def spent_by_validation(validation_id: int) -> Spent:
     return spent_in(Session.objects.filter(probe__validation=validation_id))
 
 
-def check_validation(row: Validation) -> None:
-    """Before a call is sent. Raises BudgetSpentError."""
+def check_validation(row: Validation) -> bool:
+    """Before a call is sent: whether its budget limits dollars. Raises BudgetSpentError."""
     budget = Validation.objects.values_list("budget", flat=True).get(pk=row.pk)
     if budget:
         check_limits("validation", budget, spent_by_validation(row.pk))
+    return bool(budget.get("cost"))
 
 
 def stop_validation(validation_id: int, reason: str, state: str = Validation.State.STOPPED) -> None:

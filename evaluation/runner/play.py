@@ -8,9 +8,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Protocol
 
-from evaluation.engine.budgets import BudgetSpentError, Limits, Spent, check_limits
+from evaluation.engine.budgets import BudgetSpentError, Limits, Spent, check_limits, fits
 from evaluation.engine.conversation import converse
 from evaluation.engine.folder import FolderStore, Found, SessionHeldError, UnreadableLineError
 from evaluation.engine.grading import grade_session
@@ -54,16 +55,38 @@ class SharedPurse:
     """Of a ``session``, and of the whole run (``pilot``)."""
     watcher: Watcher
     used: Spent = field(default_factory=Spent)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _reserved: dict[object, Decimal] = field(default_factory=dict)
+    """By the calls under way."""
 
-    def check(self, session: Spent) -> None:
-        check_limits("session", self.limits.get("session", {}), session)
-        check_limits("run", self.limits.get("pilot", {}), self.used)
+    def check(self, holder: object, session: Spent, worst: Decimal | None = None) -> None:
+        """Waits while calls under way may use up what is left."""
+        own, shared = self.limits.get("session", {}), self.limits.get("pilot", {})
+        with self._changed:
+            while True:
+                check_limits("session", own, session)
+                check_limits("run", shared, self.used)
+                others = sum((kept for each, kept in self._reserved.items() if each is not holder), Decimal(0))
+                rooms = (("session", own, session, Decimal(0)), ("run", shared, self.used, others))
+                dear = [room for room in rooms if room[1].get("cost") and worst is not None]
+                if all(
+                    fits(scope, Decimal(str(of["cost"])), used.cost, kept, worst or Decimal(0))
+                    for scope, of, used, kept in dear
+                ):
+                    break
+                self._changed.wait()
+            self._reserved[holder] = worst if dear and worst else Decimal(0)
 
-    def spend(self, call: Spent) -> None:
-        with self._lock:
+    def spend(self, holder: object, call: Spent) -> None:
+        with self._changed:
             self.used += call
+            self.leave(holder)
         self.watcher.spent(call)
+
+    def leave(self, holder: object) -> None:
+        with self._changed:
+            self._reserved.pop(holder, None)
+            self._changed.notify_all()
 
 
 @dataclass(frozen=True)

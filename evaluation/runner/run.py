@@ -18,6 +18,7 @@ from evaluation.engine.budgets import Limits, Spent, validate_budgets
 from evaluation.engine.folder import keep_contents
 from evaluation.engine.plan import AgentSeat, SessionPlan, agent_limits, session_limits
 from evaluation.llm import Endpoint
+from evaluation.llm.client import ANSWER_LIMITS
 from evaluation.protocol.modes import PilotMode, PlannedTask, plan_run
 from evaluation.protocol.prompt_files import CURRENT, NAMES, VOICE_NAMES, current_prompts
 from evaluation.protocol.session import MAX_TURNS
@@ -314,6 +315,12 @@ def _warnings(pack: Pack, seats: Seats, options: RunOptions, episodes: Sequence[
             "Say its prices with --price."
             for each in {endpoint.name: endpoint for endpoint in seats.by_role.values()}.values()
             if not each.scripted and None in (each.prices.input, each.prices.output)
+        ]
+        found += [
+            f"{each.name} has no max_tokens: a budget in dollars is not kept to the cent, as the last calls may cost "
+            "more than is left."
+            for each in {endpoint.name: endpoint for endpoint in seats.by_role.values()}.values()
+            if not each.scripted and not any(map(each.params.get, ANSWER_LIMITS))
         ]
     for episode in episodes:
         for row in servers_in(episode.persona, pack.read, options.servers):

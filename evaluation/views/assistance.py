@@ -20,6 +20,7 @@ from evaluation.assistance.proposals import IntentChoice
 from evaluation.assistance.task_material import build_request, request_of
 from evaluation.forms.assistance import AssistantModelForm
 from evaluation.models import AssistantModel, Proposal, SecondOpinion
+from evaluation.pilots.budgets import lacks_worst_price
 from studio import access
 from studio.access import SignedInRequest
 from studio.domain.task import Scope, TaskSpec
@@ -114,6 +115,7 @@ def assistance_settings(request: SignedInRequest, slug: str) -> HttpResponse:
         "form": form,
         "assistant": row,
         "usage": usage_of(row) if row.pk else None,
+        "loose": row.endpoint is not None and bool(row.max_cost) and lacks_worst_price(row.endpoint),
         "opinions": SecondOpinion.objects.filter(benchmark=benchmark).count(),
         "proposals": requested.select_related("task__persona__benchmark", "requested_by", "endpoint")[:20],
     }

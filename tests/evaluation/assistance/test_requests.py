@@ -16,8 +16,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.assistance.assistant import AssistanceError, usage_of
+from evaluation.assistance.decisions import dismiss_proposal
 from evaluation.assistance.task_material import request_of
-from evaluation.models import ModelCall, Proposal
+from evaluation.models import ModelCall, OpinionRequest, Proposal
 from studio.domain.base import Content
 from studio.domain.task import ExpectedArtifact
 from studio.models import Blob
@@ -182,6 +183,65 @@ def test_what_help_with_a_deleted_task_cost_stays_spent(authoring):
     delete_task(authoring.task.pk, by=authoring.author)
 
     assert spent.tokens.total == 12 and usage_of(authoring.assistant) == spent
+
+
+def priced(authoring, max_cost: str) -> None:
+    authoring.assistant.max_cost = Decimal(max_cost)
+    authoring.assistant.save()
+    authoring.endpoint.input_price = 10_000
+    authoring.endpoint.params = {"max_tokens": 200}
+    authoring.endpoint.save()
+
+
+def test_help_that_may_cost_more_than_is_left_is_not_asked_for(authoring):
+    authoring.model_answers(TWO)
+    priced(authoring, "1")
+
+    row = authoring.request()
+
+    assert (row.state, authoring.stub.asked["helper"]) == ("failed", 0)
+    assert re.match(
+        r"What is left of the AI help’s budget of \$1, \$1, does not cover the next call, which", row.problem
+    )
+
+
+def test_help_waits_while_what_is_left_is_kept_free_for_other_help_of_its_benchmark(authoring, monkeypatch):
+    authoring.model_answers(TWO)
+    priced(authoring, "100")
+    other = authoring.request("leaks", work=False)
+    Proposal.objects.filter(pk=other.pk).update(
+        reserved=Decimal(90), claimed_by="a worker", lease_until=timezone.now() + timedelta(hours=1)
+    )
+    waited = []
+
+    def pass_by(_: float) -> None:
+        waited.append(authoring.stub.asked["helper"])
+        if len(waited) == 2:  # the other worker died
+            Proposal.objects.filter(pk=other.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+    monkeypatch.setattr("evaluation.assistance.assistant.time.sleep", pass_by)
+    row = authoring.request()
+
+    assert (row.state, waited) == ("ready", [0, 0])
+    assert row.reserved > 10
+
+
+def test_help_that_is_cancelled_while_it_waits_for_its_budget_asks_nothing(authoring, monkeypatch):
+    authoring.model_answers(TWO)
+    priced(authoring, "100")
+    OpinionRequest.objects.create(
+        task=authoring.task, asked_at=timezone.now(), reserved=Decimal(90), claimed_by="a worker",
+        lease_until=timezone.now() + timedelta(hours=1),
+    )  # fmt: skip
+    row = authoring.request(work=False)
+
+    def cancel(_: float) -> None:
+        dismiss_proposal(row.pk, by=authoring.author)
+
+    monkeypatch.setattr("evaluation.assistance.assistant.time.sleep", cancel)
+    authoring.work(row)
+
+    assert (row.state, authoring.stub.asked["helper"]) == ("dismissed", 0)
 
 
 def test_monthly_budget_starts_anew_each_month(authoring, monkeypatch):

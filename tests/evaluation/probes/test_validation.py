@@ -9,8 +9,10 @@ import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, transaction
 
+from evaluation.engine.budgets import BudgetSpentError
 from evaluation.models import ModelCall, ModelEndpoint, Probe, ReferenceSolution, Session, Validation
-from evaluation.pilots.queue import due_in_probes, due_in_rehearsals
+from evaluation.pilots.budgets import reserve
+from evaluation.pilots.queue import claim_session, due_in_probes, due_in_rehearsals
 from evaluation.pilots.validations import spent_by_validation
 from evaluation.probes.cost import likely_cost, told_before
 from evaluation.probes.solutions import record_solution, write_solution
@@ -222,6 +224,32 @@ def test_budget_in_tokens_stops_it(stub: StubModel, model: ModelEndpoint) -> Non
     assert (validation.state, validation.budget) == ("stopped", {"tokens": 1})
     assert "budget of 1 token" in validation.reason
     assert stub.asked.total() == 1
+
+
+def test_a_call_too_dear_for_what_a_validation_has_left_is_not_sent(stub: StubModel, model: ModelEndpoint) -> None:
+    model.input_price, model.output_price, model.params = Decimal(1_000), Decimal(1_000), {"max_tokens": 200}
+    model.save()
+    benchmark = benchmark_of(note())
+    solve(benchmark)
+
+    validation = work_through(started(benchmark, cost=0.1))
+
+    assert (validation.state, stub.asked.total()) == ("stopped", 0)
+    assert validation.reason.startswith("What is left of the validation’s budget of $0.1, $0.1, does not cover the")
+
+
+def test_of_two_sessions_of_a_validation_the_second_waits_for_what_the_first_keeps_free(model: ModelEndpoint) -> None:
+    benchmark = benchmark_of(note("a"), note("b"))
+    solve(benchmark)
+    started(benchmark, cost=3)
+    first, second = (claim_session(pk) for pk in Session.objects.order_by("pk").values_list("pk", flat=True)[:2])
+    assert first and second
+
+    assert reserve(first, Decimal(2)) and not reserve(second, Decimal(2)) and reserve(second, Decimal(1))
+    with pytest.raises(BudgetSpentError, match=r"validation’s budget of \$3, \$3, does not cover"):
+        reserve(second, Decimal(4))
+    first.release(state="waiting")
+    assert reserve(second, Decimal(2))
 
 
 @pytest.mark.slow
