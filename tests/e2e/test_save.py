@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from studio.drafts.load import load_task
 from studio.models import Autosave, Task
@@ -134,6 +134,25 @@ def test_an_open_window_shows_what_the_same_person_types_in_another(task, visit)
 
 
 @pytest.mark.everyday
+def test_text_typed_while_that_of_another_window_comes_in_is_chosen_from(task, visit):
+    one, other = two_windows(task, visit)
+    held: list[Route] = []
+    is_peek = re.compile("(^|&)peek=1")
+
+    def hold(route: Route) -> None:
+        held.append(route) if not held and is_peek.search(route.request.post_data or "") else route.continue_()
+
+    other.route("**/keep/", hold)
+    with other.expect_request(lambda sent: bool(is_peek.search(sent.post_data or ""))):
+        one.get_by_role("textbox", name="Title").fill("Typed here")
+    other.get_by_role("textbox", name=REQUEST).fill("Typed there.")
+
+    held[0].continue_()
+
+    expect(other.locator(NOTICE)).to_contain_text("in another window")
+    expect(other.get_by_role("textbox", name=REQUEST)).to_have_value("Typed there.")
+
+
 def test_text_typed_in_two_windows_at_once_is_chosen_from(task, visit):
     one, other = two_windows(task, visit)
     one.route(re.compile("/keep/"), lambda route: route.abort())
