@@ -275,6 +275,26 @@ def test_text_typed_while_a_save_brings_in_anothers_stays(task, visit):
     assert (spec.title, spec.initial_request) == ("A title of theirs", "Before the answer, and after.")
 
 
+def test_row_typed_in_while_a_save_brings_in_that_somebody_removed_it_stays(task, visit):
+    mine, theirs = visit("author").go(task.get_absolute_url()), visit("owner").go(task.get_absolute_url())
+    held: list[Route] = []
+    mine.route("**/keep/", lambda route: route.continue_() if held else held.append(route))
+    rows = "#intents > .rows-edit > [data-row]"
+    theirs.get_by_role("textbox", name="Description").fill("Described by them.")
+    theirs.get_by_role("textbox", name=INTENT).last.focus()
+    theirs.locator(rows).last.get_by_role("button", name="Remove", exact=True).last.click()
+    theirs.keyboard.press("Control+s")
+    expect(theirs.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
+
+    with mine.expect_request("**/keep/"):
+        mine.get_by_role("textbox", name="Title").fill("Before the answer")
+    mine.get_by_role("textbox", name=INTENT).last.fill("Typed since.")
+    held[0].continue_()
+
+    expect(mine.get_by_role("textbox", name="Description")).to_have_value("Described by them.")
+    assert lines(mine)[-1] == "Typed since."
+
+
 @pytest.mark.everyday
 def test_text_typed_just_before_the_page_is_left_reaches_the_studio(task, visit):
     page = visit("author").go(task.get_absolute_url())
