@@ -181,8 +181,9 @@ def test_pending_text_is_not_shown_or_attributed_to_another_user_who_signs_in(ta
 
     other = visitor.tab()
     sign_in(other, "owner")
-    other.goto(task.get_absolute_url())
+    other.goto(task.get_absolute_url(), wait_until="networkidle")  # what it would restore is restored
     expect(other.get_by_role("textbox", name=REQUEST)).to_have_value(load_task(task).initial_request)
+    expect(other.locator(NOTICE)).to_have_count(0)
     with page.expect_response(lambda answer: "/keep/" in answer.url and answer.request.method == "POST") as response:
         request.fill("Written too late, and more.")
     assert response.value.status == 403
