@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 
 from evaluation.models import Release
+from evaluation.probes.solutions import write_solution
+from evaluation.protocol.given import GivenTurn
 from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.releases.packing import rebuild
 from evaluation.releases.readiness import release_blockers
 from studio.domain.credits import Credits, FileOrigin
 from studio.drafts.load import load_task
+from studio.episodes.moves import Move, make_move
 from studio.imports.export import persona_folders
 from studio.models import Benchmark, Blob, Persona, Role, Task, TaskState
 from studio.tasks.save import save_task
 from tests.evaluation.builders import archive_of, benchmark_of, file, rubric, task
 from tests.factories import member
+from tests.local.processes import finish
 
 pytestmark = pytest.mark.django_db
 
@@ -91,6 +98,42 @@ def test_release_is_made_again_byte_for_byte_whatever_became_of_the_drafts(bench
         assert rebuild(release).sha256 == release.sha256
         assert rebuild(release).changed == ()
     assert Blob.objects.count() == blobs
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Iterator[Callable[[], str]]:
+    """Copies the test's database; gives the copy's address."""
+    name, own = f"copied_{os.getpid()}", str(connection.settings_dict["NAME"])
+
+    def copy() -> str:
+        connection.close()
+        with connection._nodb_cursor() as cursor:  # type: ignore[attr-defined]
+            cursor.execute(f"CREATE DATABASE {name} TEMPLATE {own}")
+        return f"{os.environ['DATABASE_URL'].rpartition('/')[0]}/{name}"
+
+    yield copy
+    with connection._nodb_cursor() as cursor:  # type: ignore[attr-defined]
+        cursor.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_release_is_made_again_byte_for_byte_elsewhere_from_a_copy_of_the_database(
+    benchmark: Benchmark, copied: Callable[[], str], tmp_path: Path
+):
+    persona = benchmark.personas.get()
+    make_move(persona.pk, Move("split", ("c",), split="held_out"), by=member(benchmark, Role.OWNER))
+    [note] = Blob.objects.store([b"Twelve crowns."])
+    write_solution(Task.objects.get(task_id="a"), GivenTurn("Here.", files={"note.md": note}), by=None)
+    release = cut(benchmark)
+    held_out = release.held_out_pack
+    assert held_out is not None
+
+    words = ["manage.py", "release", "--benchmark", benchmark.slug, "--version", "1.0", "--rebuild", "--json"]
+    elsewhere = {"TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONHASHSEED": "7", "DATABASE_URL": copied()}
+    found = json.loads(finish(words, tmp_path, **elsewhere))
+
+    assert (found["rebuilt"], found["held_out"]["rebuilt"]) == (release.sha256, held_out.sha256)
 
 
 def test_command_says_which_files_are_not_made_again(benchmark: Benchmark, capsys: pytest.CaptureFixture[str]):
