@@ -78,7 +78,7 @@ def sessions(found: Pack, options: RunOptions, agent: str) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         user, judge = (Seat(get_model(role=role, required=True)) for role in ("user", "judge"))
         tested = Seat(get_model())
-        own = replace(options, personas=[str(state.sample_id)])
+        own = replace(options, personas=[str(state.sample_id)], tasks=_chosen_in(found, str(state.sample_id), options))
         planned = plan(found, Seats(tested.endpoint, user.endpoint, judge.endpoint, agent), own)
         with tempfile.TemporaryDirectory() as folder:
             players = gather(planned, Path(folder), Board(0, quiet=True))
@@ -125,6 +125,11 @@ def _splits(given: str | list[str]) -> list[Split]:
     if unknown := set(words) - set(Split):
         raise PibenchError(f"“{min(unknown)}” is no split; these are {', '.join(Split)}.")
     return [Split(word) for word in words]
+
+
+def _chosen_in(found: Pack, persona: str, options: RunOptions) -> list[str]:
+    episode = found.episode(persona)
+    return [name for name in options.tasks if episode and episode.task(name)]
 
 
 def _samples(planned: PlannedRun) -> Iterator[Sample]:

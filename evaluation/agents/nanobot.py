@@ -13,12 +13,13 @@ from evaluation.agents.base import AgentSetup
 from evaluation.agents.command import CommandAgent
 from evaluation.agents.kinds import AgentKind
 from evaluation.protocol.participants import AgentReply, InfrastructureError
+from evaluation.sandbox.packages import BY_HAND
 from evaluation.tools.programs import Line, nanobot_packages, run_connected
 from studio.domain.opening_message import Incoming
 from studio.domain.tool_names import APP_PREFIX, bare_tool_name
 
 DRIVER = Path(__file__).parent / "programs" / "nanobot_driver.py"
-COMMAND = "make nanobot-agent"
+COMMAND = f"{BY_HAND} nanobot" if BY_HAND else "make nanobot-agent"
 
 
 class NanobotAgent(CommandAgent):

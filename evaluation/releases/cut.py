@@ -49,7 +49,7 @@ class ReleaseOptions(Options):
     """How many files that tell of held-out tasks may be among the exceptions: some are found only while the release is
     made, so nobody accepts them before they were shown."""
     without_solutions: bool = Field(default=False, title="Leave reference solutions out of the packs")
-    """With them, everyone can see for themselves that each item can be earned, without a model."""
+    """Packs with them let everyone see, without a model, that each item can be earned. Agents are never given them."""
     changes: str = Field(default="", max_length=20_000, title="What changed")
     """For readers of the changelog. Which tasks changed, and what that means for scores, is added."""
 

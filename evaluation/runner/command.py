@@ -571,6 +571,7 @@ def _html(args: argparse.Namespace) -> int:
     from evaluation.runner.results import read_results
 
     _write(args.out, results_page(read_results(args.results)).encode("utf-8", "replace"))
+    _tell(str(args.out))
     return OK
 
 
@@ -599,6 +600,7 @@ def _export(args: argparse.Namespace) -> int:
 
 def _bundle(args: argparse.Namespace) -> int:
     _write(args.out, _bundled(args.results))
+    _tell(str(args.out))
     return OK
 
 

@@ -124,7 +124,7 @@ def read_files(path: Path) -> tuple[dict[str, bytes], str]:
             f"{path} cannot be read: {error.strerror}.", "Give the path of a pack: a zip, or the folder it unpacks to."
         ) from None
     unpacked = unpack(data, LIMITS)
-    _refuse(path, unpacked.errors)
+    _refuse(path, unpacked.errors, "If it is a release, fetch it again from where its makers publish it.")
     return unpacked.files, hashlib.sha256(data).hexdigest()
 
 
@@ -154,8 +154,8 @@ def pack_of(path: Path, files: Mapping[str, bytes], sha256: str) -> Pack:
     return Pack(path, sha256, manifest, reading.episodes, reading.contents)
 
 
-def _refuse(path: Path, problems: Sequence[Problem]) -> None:
+def _refuse(path: Path, problems: Sequence[Problem], hint: str = "") -> None:
     if problems:
         lines = [f"  {problem}" for problem in problems[:SHOWN]]
         more = [f"  … and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
-        raise PibenchError("\n".join((f"{path} cannot be used.", *lines, *more)))
+        raise PibenchError("\n".join((f"{path} cannot be used.", *lines, *more)), hint)

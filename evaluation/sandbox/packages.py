@@ -15,13 +15,15 @@ from functools import cache
 from pathlib import Path
 
 from evaluation.sandbox.interpreter import Interpreter, find_interpreter
-from studio.local.paths import data_folder
+from studio.local.paths import CHECKOUT, data_folder
 
 LOCK = Path(__file__).with_name("requirements-agents.lock")
 """For every Python since 3.11 (``make lock``)."""
 NANOBOT = Path(__file__).with_name("requirements-nanobot.lock")
 FONTS = ".fonts"
-COMMAND = "make agent-packages"
+BY_HAND = "" if (CHECKOUT / "Makefile").is_file() else f"{sys.executable} -m evaluation.sandbox.packages"
+"""How whoever has no checkout installs them; the others have ``make``."""
+COMMAND = BY_HAND or "make agent-packages"
 
 
 def built_packages(lock: Path = LOCK) -> Path | None:

@@ -234,6 +234,13 @@ def test_chosen_tasks_bring_what_they_build_on(stub: StubModel) -> None:
     assert sample.metadata["tasks"] == ["a", "b"]
 
 
+def test_tasks_of_several_personas_are_played_each_in_its_own_episode(stub: StubModel) -> None:
+    log = by_inspect(stub, task_args={"tasks": "a,b"})
+
+    assert log.status == "success", log.error
+    assert {sample.id: sample.metadata["tasks"] for sample in log.samples or ()} == {"clerk": ["a", "b"], "cook": ["a"]}
+
+
 @pytest.mark.parametrize("tasks", ["a,b", ["a", "b"]], ids=["words", "as Inspect's command line gives them"])
 def test_several_tasks_are_chosen_with_commas_between(tasks: str | list[str]) -> None:
     planned = pack(str(PACK), persona="clerk", tasks=tasks)

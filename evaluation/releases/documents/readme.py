@@ -126,10 +126,11 @@ def _verification(manifest: JsonDict, file: str) -> str:
 
 
 def _validation(manifest: JsonDict, file: str) -> str:
-    played = "answers that take no work"
+    played = "answers that take no work, which must earn nothing"
     if any("solution" in row for row in manifest["tasks"]):
-        played = f"its reference solutions, which earn every item, and {played}"
-    return f"""Played again, without a model as far as rules decide: {played}, which earn none.
+        played = f"its reference solutions, which must earn every item, and {played}"
+    return f"""This plays {played}. Rules decide without a
+model; `--judge openai:NAME` has the rest judged:
 
 ```sh
 pibench validate {file}
