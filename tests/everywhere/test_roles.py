@@ -379,7 +379,7 @@ def more_for(name: str, world: World) -> dict[str, Any]:
     if name in ("studio:file_autosave", "studio:file_delete"):
         return {"kind": "skill"}
     if name == "studio:take_back":
-        return {"number": DiscardedText.objects.get().pk}
+        return {"number": DiscardedText.objects.get(user=world.people[Role.OWNER]).pk}
     if name.startswith("studio:script_"):
         return {"number": world.script_version}
     return {"action": "end" if name == "evaluation:rehearsal_act" else "submit"}

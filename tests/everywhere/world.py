@@ -178,9 +178,10 @@ def _release(benchmark: Benchmark, owner: User) -> Release:
     return made
 
 
-def build_world(models: str = "scripted") -> World:
-    """``models``: how their names begin; they are scripted whatever they are called."""
-    benchmark = BenchmarkFactory(slug="world")
+def build_world(models: str = "scripted", slug: str = "world", said: str = "Rye first.") -> World:
+    """``models``: how their names begin; they are scripted whatever they are called. ``said``: in its task, files,
+    session and remarks."""
+    benchmark = BenchmarkFactory(slug=slug)
     people = {str(role): member(benchmark, role) for role in Role.values}
     people |= {"outsider": UserFactory(), "staff": UserFactory(is_staff=True, is_superuser=True)}
     for person in people.values():
@@ -189,7 +190,7 @@ def build_world(models: str = "scripted") -> World:
     owner = people[Role.OWNER]
     persona = a_persona(benchmark, by=owner, tools=("write_file", "read_file"))
     a_task(persona, "flour", by=owner)
-    task = a_task(persona, by=owner, assets=(file("notes.txt", "Rye first.\n"),))
+    task = a_task(persona, by=owner, description=said, assets=(file("notes.txt", f"{said}\n"),))
     keep_discarded(EditorKey(task=task), owner, {"title": ["Bread"]}, base_version=1)
     save_file(SKILLS, persona, "", SkillText(name="rota", text=SKILL), by=owner)
     script = create_script(persona, "plan.py", SCRIPT, by=owner, task_id=task.pk)
@@ -204,7 +205,7 @@ def build_world(models: str = "scripted") -> World:
     pilot = pilot_of(benchmark, agent=agent, user_model=user, judge=judge)
     ResultsView.objects.create(benchmark=benchmark, number=1, name="Table 1", pilots=[1], scoring="strict")
     session = finish(pilot)
-    turn(session, 1, files={"notes.txt": b"Rye first.\n"})
+    turn(session, 1, reply=said, files={"notes.txt": f"{said}\n".encode()})
     AssistantModel.objects.create(benchmark=benchmark, endpoint=agent)
     invitation, secret = invite(by=owner, benchmark=benchmark, role=Role.AUTHOR, link=lambda secret: secret)
     revision = task.revisions.order_by("-number").first()
@@ -216,7 +217,7 @@ def build_world(models: str = "scripted") -> World:
         persona=persona,
         task=task,
         script=script,
-        comment=add_comment(task.pk, by=owner, text="Which oven?"),
+        comment=add_comment(task.pk, by=owner, text=f"Which oven? {said}"),
         suggestion=suggestion,
         imported=Import.objects.create(benchmark=benchmark, by=owner, name="persona.zip", upload=b"PK"),
         notification=Notification.objects.create(
@@ -243,7 +244,7 @@ def build_world(models: str = "scripted") -> World:
             requested_by=owner,
         ),
         endpoint=agent,
-        own_endpoint=endpoint("of our team", benchmark=benchmark),
+        own_endpoint=endpoint(f"of the team of {slug}", benchmark=benchmark),
         invitation=invitation,
         secret=secret,
         api_token=create_token(owner, name="nightly", scope="read", days=1)[0],
