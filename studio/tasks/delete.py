@@ -52,8 +52,10 @@ def why_not_deletable(task: Task) -> str:
 @atomic_with_retry
 def delete_task(task_id: int, *, by: User) -> Task:
     """Raises WorkflowError."""
-    persona = Persona.objects.select_for_update(no_key=True).get(tasks=task_id)
+    persona = Persona.objects.select_for_update(no_key=True, of=("self",)).filter(tasks=task_id).first()
     task = lock(task_id)
+    if persona is None or task.persona_id != persona.pk:
+        raise WorkflowError("This task was deleted in the meantime.")
     if why := why_not_deletable(task):
         raise WorkflowError(why)
     old = load_episode(persona)
@@ -88,10 +90,11 @@ def deleted_tasks(benchmark: Benchmark) -> QuerySet[Event]:
 def restore_task(benchmark: Benchmark, task_id: int, *, by: User) -> Task:
     """Bring a deleted task back as a draft outside the episode, under another id if its own is taken. Raises
     WorkflowError."""
-    deletion = deleted_tasks(benchmark).filter(task=task_id).first()
-    if deletion is None or deletion.persona is None:
+    deletions = deleted_tasks(benchmark).filter(task=task_id)
+    persona = Persona.objects.select_for_update(no_key=True).filter(pk__in=deletions.values("persona")).first()
+    if persona is None or not deletions.exists():  # asked again, now that nobody else can restore it
         raise WorkflowError(f"It is no longer among the tasks deleted in the last {KEPT_DAYS} days.")
-    task, persona = lock(task_id), Persona.objects.select_for_update(no_key=True).get(pk=deletion.persona.pk)
+    task = lock(task_id)
     hidden, old = task.persona.benchmark, load_episode(persona)
     taken = {other.task_id.casefold() for other in (*old.tasks, *old.unplaced)}
     spec = load_task(task).model_copy(update={"task_id": free_id(task.task_id, taken), "depends_on": ()})

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
+from django.db import connections
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -185,3 +189,32 @@ def test_api_deletes_a_task_or_says_why_not(bakery):
     assert refused.status_code == 409 and "only be retired" in refused.json()["detail"]
     assert Event.objects.filter(benchmark=benchmark, verb="deleted").count() == 1
     assert Persona.objects.filter(benchmark=benchmark).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_clicks_at_once_delete_and_restore_a_task_once(bakery):
+    benchmark, owner, persona = bakery
+    task = task_of(persona, "bread")
+
+    def twice(step: Callable[[], object]) -> list[str]:
+        barrier = Barrier(2)
+
+        def click(_: int) -> str:
+            try:
+                barrier.wait(timeout=30)
+                step()
+            except WorkflowError as error:
+                return str(error)
+            finally:
+                connections.close_all()
+            return ""
+
+        with ThreadPoolExecutor(2) as pool:
+            return sorted(pool.map(click, range(2)))
+
+    done, late = twice(lambda: delete_task(task.pk, by=owner))
+    assert (done, late) == ("", "This task was deleted in the meantime.")
+    assert ids(persona) == ["setup", "rolls"]
+    done, late = twice(lambda: restore_task(benchmark, task.pk, by=owner))
+    assert not done and "no longer among" in late
+    assert Benchmark.objects.filter(pk=benchmark.pk).exists() and task_of(persona, "bread").version == 1
