@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from annotations.campaigns import FrozenDecision, close_campaign
 from annotations.judgments import open_results
 from annotations.models import AuditCampaign
 from annotations.packets import EvidencePart, Material, Sealed, build_content
-from evaluation.audits.blindness import closed_pilots, open_pilots, open_sessions
+from evaluation.audits.blindness import BlindPilotError, closed_pilots, open_pilots, open_sessions
 from evaluation.audits.campaigns import source_of
-from evaluation.models import Pilot, Release, Session
+from evaluation.models import Pilot, Release, ReleaseException, Session
+from evaluation.releases.exceptions import ExceptionOptions, accept_blockers, withdraw_exception
+from evaluation.releases.readiness import Blocker
 from evaluation.trials.examples import list_histories
 from studio.models import Blob, Event, GraderScript, User
 from studio.search.query import search
@@ -211,3 +214,29 @@ def test_search_does_not_find_a_closed_pilot_by_its_agent(desk: Desk) -> None:
     found = [search(user, "scripted-helpful", kind="pilot").total for user in (desk.auditor, desk.colleague)]
 
     assert found == [0, 1]
+
+
+def test_who_still_judges_neither_makes_nor_sees_nor_withdraws_an_exception(desk: Desk) -> None:
+    benchmark, by = desk.pilot.benchmark, person(desk.pilot.benchmark, "owner")
+    worse = Blocker("judges-disagree", "People disagree.", figure=0.4)
+    options = ExceptionOptions.read({"rule": worse.code, "reason": "Forty percent are fine."})
+    row = accept_blockers(benchmark, [worse], options, by=by)
+    client = client_of(desk.auditor)
+    api, page = f"/api/benchmarks/{benchmark.slug}/release-exceptions/", f"/benchmarks/{benchmark.slug}/releases/"
+
+    for closed in (
+        lambda: accept_blockers(benchmark, [worse], options, by=desk.auditor),
+        lambda: withdraw_exception(row, by=desk.auditor),
+    ):
+        with pytest.raises(BlindPilotError):
+            closed()
+    assert client.delete(f"{api}{row.pk}/").status_code == 403
+    assert (
+        client.post(reverse("evaluation:release_exception_withdraw", args=[benchmark.slug, row.pk])).status_code == 403
+    )
+    assert all("Forty percent" not in client.get(path).content.decode() for path in (api, page))
+
+    record_judgment(desk.audit.packets.get(), auditor=desk.auditor, answer="no")
+    open_results(desk.audit, desk.auditor)
+    withdraw_exception(row, by=desk.auditor)
+    assert not ReleaseException.objects.exists()

@@ -312,6 +312,16 @@ def test_text_typed_in_two_windows_replaces_nothing_unasked(desk):
     assert autosave.autosaved_text(autosave.EditorKey(one.task), one.user).form_data["title"] == ["Rye"]
 
 
+def test_two_windows_without_a_name_are_two_windows(desk):
+    one, other = two_windows(desk)
+    one.write(title="Rye").autosave()
+
+    answer = other.write(description="By six.").autosave()
+
+    assert answer["elsewhere"]
+    assert autosave.autosaved_text(autosave.EditorKey(one.task), one.user).form_data["title"] == ["Rye"]
+
+
 def test_text_kept_instead_of_that_of_another_window_leaves_the_other_to_be_taken_back(desk):
     one, other = two_windows(desk)
     one.write(title="Rye").autosave(window=["one"])
