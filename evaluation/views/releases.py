@@ -69,7 +69,7 @@ register("releases", blocked_releases, last=True)
 
 PER_PAGE = 50
 ROWS_PER_KIND = 6
-"""Blockers listed of each kind."""
+"""Blockers listed of each kind, and exceptions of each reason."""
 KIND_LABELS = {
     "no-tasks": "no tasks",
     "task-not-approved": "not approved",
@@ -384,6 +384,8 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
             "release": row,
             "manifest": row.manifest,
             "size": row.size,
+            "solutions": sum("solution" in task for task in row.manifest["tasks"]),
+            "rows_open": ROWS_PER_KIND,
             "form": form,
             "may_release": may(request.user, row.benchmark, "release"),
             "may_start": may(request.user, row.benchmark, "pilot"),

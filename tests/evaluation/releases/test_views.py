@@ -13,6 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import Release, ReleaseRequest
+from evaluation.probes.solutions import write_solution
+from evaluation.protocol.given import GivenTurn
 from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.releases.progress import Progress
 from evaluation.releases.requests import MAX_ATTEMPTS, due_releases, make_release, request_release
@@ -371,3 +373,16 @@ def test_readiness_lists_each_task_with_what_blocks_it_and_where_to_mend_it(clie
         assert f"/pilots/new/?task={row.task_id}" in page
     assert page.count(">not approved</a>") == len(rows) > 0
     assert page.count(">current version not piloted with a real model</a>") == len(rows)
+
+
+@pytest.mark.slow
+def test_release_with_many_exceptions_lists_them_folded_and_counts_solutions(client: Client):
+    benchmark = benchmark_of(*(task(f"t{number}", checklist=(rubric("It is there."),)) for number in range(4)))
+    write_solution(Task.objects.get(task_id="t1"), GivenTurn("There."), by=None)
+    release = cut(benchmark)
+    client.force_login(person(benchmark, "viewer"))
+
+    page = client.get(release.get_absolute_url()).content.decode()
+
+    assert re.search(r"<summary>All \d+</summary>", page)
+    assert re.search(r"<dt>reference solutions</dt>\s*<dd>1</dd>", page)
