@@ -336,6 +336,11 @@ def test_second_editor_of_a_field_can_take_the_other_version(task, visit):
     expect(choice).to_have_count(0)
     assert load_task(Task.objects.get(pk=task.pk)).initial_request == "Their words."
 
+    def discarded() -> list[list[str]]:
+        return [row.form_data["initial_request"] for row in DiscardedText.objects.all()]
+
+    wait_until(lambda: ["My words."] in discarded(), "the text that lost, to be taken back", seconds=60)
+
 
 def test_text_typed_just_before_a_reload_is_restored_without_conflicts(task, visit):
     page = visit("author").go(task.get_absolute_url())
