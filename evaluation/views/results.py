@@ -32,6 +32,8 @@ from studio.models import Benchmark
 DOWNLOADS = [("csv", "CSV"), ("json", "JSON"), ("markdown", "Markdown"), ("latex", "LaTeX")]
 EEE = ("eee", "Every Eval Ever")
 """Of agents as a whole, not of figures."""
+FIRST_FIGURE = "proc_and_comp"
+"""With which the results open."""
 TYPES = {"csv": "text/csv", "markdown": "text/markdown", "latex": "application/x-tex"}
 SUFFIXES = {"csv": "csv", "markdown": "md", "latex": "tex", "json": "json"}
 
@@ -45,6 +47,7 @@ def results(request: SignedInRequest, slug: str) -> HttpResponse | FileResponse:
         return _download(chosen, style)
     if request.GET.get("format") == EEE[0]:
         return FileResponse(eee_zip(chosen), as_attachment=True, filename=f"{benchmark.slug}-eee.zip")
+    figure = build_figure(chosen, FIRST_FIGURE, form.mode)
     return render(
         request,
         "evaluation/results/results.html",
@@ -53,6 +56,8 @@ def results(request: SignedInRequest, slug: str) -> HttpResponse | FileResponse:
             "form": form,
             "mode": form.mode,
             "corrected": corrected_in_pilots(form.chosen),
+            "figure": figure,
+            "body": figure_body(chosen, figure, form.mode, form.address) if figure.rows else "",
             "leaderboard": leaderboard_html(chosen, form.mode, form.address),
             "downloads": [*DOWNLOADS, EEE],
             **_saved(request, benchmark),

@@ -116,3 +116,25 @@ def test_an_answer_that_is_not_stored_comes_back_although_the_next_was_shown(vis
         page.get_by_role("button", name="Try again").click()
     expect(page).not_to_have_url(first)
     assert [(row.in_short, row.comment) for row in Judgment.objects.all()] == [("yes", "Keep me.")]
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('studio:judging:'))") == []
+
+
+def test_an_answer_that_the_server_refuses_is_shown_where_it_was_given_although_the_next_was_shown(visit):
+    campaign, (ana,) = make_campaign(size=3)
+    page = visit(ana).page
+    with page.expect_response(lambda answer: "after=" in answer.url):
+        page.goto(f"/audits/{campaign.pk}/judge/")
+    first = page.url
+    page.route(
+        "**/judge/*/",
+        lambda route: (
+            route.fulfill(content_type="text/html", body="Refused.")
+            if route.request.headers.get("x-studio-script")
+            else route.continue_()
+        ),
+    )
+
+    with page.expect_request(lambda sent: sent.method == "POST" and not sent.headers.get("x-studio-script")) as asked:
+        page.get_by_role("button", name="Yes").click()
+
+    assert asked.value.url == first

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from studio.drafts.load import load_task
-from studio.models import Autosave, Task
+from studio.models import Autosave, DiscardedText, Task
 
 REQUEST = "Request"
 NOTICE = ".save-notice"
@@ -169,6 +169,8 @@ def test_text_typed_in_two_windows_at_once_is_chosen_from(task, visit):
     assert Task.objects.get(pk=task.pk).version == 1
     notice.get_by_role("button", name="Use the text of the other").click()
     expect(one.get_by_role("textbox", name=REQUEST)).to_have_value("From the second window.")
+    discarded = [row.form_data["initial_request"] for row in DiscardedText.objects.all()]
+    assert discarded == [["From the first window."]]
     expect(notice).to_have_count(0)
     other.route(re.compile("/keep/"), lambda route: route.abort())
     one.get_by_role("textbox", name=REQUEST).fill("Third.")

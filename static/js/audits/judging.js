@@ -207,7 +207,6 @@ function retryButton() {
 
 function keep(answer, reason) {
   waiting = answer;
-  storeTyped();
   showNotice(PROBLEMS[reason], reason === "signed-out" ? signInLink() : retryButton());
 }
 
