@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Locator, Page, Response, expect
+from playwright.sync_api import Locator, Page, Response, Route, expect
 
 from studio.drafts.load import load_task
 from studio.models import Blob, Task
@@ -89,7 +89,8 @@ def test_uploaded_folder_keeps_its_paths_and_an_image_is_pasted(task, visit, tmp
 def test_upload_with_an_existing_name_asks_whether_to_replace(task, visit):
     page = visit("author").go(task.get_absolute_url())
     page.locator("#uploads").set_input_files([file("a.md", "one"), file("b.md", "one")])
-    expect(row(page, "b.md")).to_be_visible()
+    description = row(page, "b.md").get_by_role("textbox", name="What b.md is")
+    description.fill("The order list")
 
     page.locator("#uploads").set_input_files([file("a.md", "two"), file("b.md", "two"), file("c.md", "two")])
     expect(row(page, "c.md")).to_be_visible()
@@ -98,10 +99,26 @@ def test_upload_with_an_existing_name_asks_whether_to_replace(task, visit):
     uploads.filter(has_text="b.md").get_by_role("button", name="Replace it").click()
     expect(row(page, "a-2.md")).to_be_visible()
     expect(uploads).to_have_count(0)
+    expect(description).to_have_value("The order list")
     save_task(page)
 
     stored = files(task)
     assert (stored["a.md"], stored["a-2.md"], stored["b.md"], stored["c.md"]) == (b"one", b"two", b"two", b"two")
+
+
+def test_two_files_of_one_name_that_are_sent_at_once_are_asked_about(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+    held: list[Route] = []
+    page.route("**/add/", lambda route: held.append(route))
+    for text in ("one", "two"):
+        with page.expect_request("**/add/"):
+            page.locator("#uploads").set_input_files([file("a.md", text)])
+
+    for route in held:
+        route.continue_()
+
+    expect(row(page, "a.md")).to_be_visible()
+    expect(page.locator("#files .upload")).to_contain_text("A file with this name already exists.")
 
 
 def test_file_is_removed_restored_and_renamed(task, visit):
