@@ -155,6 +155,17 @@ def test_named_auditors_exclude_others():
     assert next_packet(campaign, ana) is not None
 
 
+def test_named_auditor_without_the_role_judges_no_more():
+    campaign, (ana, ben) = make_campaign(auditors=2)
+    campaign.auditors.set([ana, ben])
+    packet = next_packet(campaign, ana)
+    campaign.benchmark.memberships.filter(user=ana).delete()
+
+    assert next_packet(campaign, ana) is None
+    with pytest.raises(JudgmentError, match="You are not assigned"):
+        record_judgment(packet, auditor=ana, answer="yes", number=1)
+
+
 def test_undo_adds_a_row_and_asks_again():
     campaign, (ana,) = make_campaign(size=1)
     packet = campaign.packets.get()

@@ -699,7 +699,7 @@ NOT_PLAYED = {
 }
 """Signed-in devices, keys, and pages that differ by themselves."""
 VARYING = re.compile(
-    r"""(?:csrfmiddlewaretoken" value="|X-CSRFToken(?:"|&quot;): (?:"|&quot;))\w+|[0-9a-f]{32}"""
+    r"""(?:csrfmiddlewaretoken" value="|X-CSRFToken(?:"|&quot;): (?:"|&quot;))\w+"""
     r"""|20\d\d-\d\d-\d\d[T ][\d:.]+|<time.*?</time>|\d+ (?:second|minute)s?|just now|name="seed" value="\d+\"""",
     re.DOTALL,
 )
