@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from annotations.adjudication import adjudicate
 from annotations.breakdowns import break_down
 from annotations.campaigns import close_campaign
 from annotations.controls import control_rates, control_rates_by_auditor
@@ -124,6 +125,21 @@ def test_gold_items_are_what_earlier_audits_decided_beyond_doubt_new_to_these_au
     assert [(row.source, row.known, row.control) for row in items] == [(f"gold:{alike.pk}", {"decision": "no"}, "gold")]
     assert sources == {"pilot:1"}
     assert items[0].content.model_dump(mode="json") == alike.content
+
+
+def test_gold_item_that_all_were_unsure_of_has_the_answer_of_its_adjudicator():
+    benchmark = make_benchmark()
+    ana, ben, cem = (make_person(benchmark, "auditor") for _ in range(3))
+    earlier = open_campaign(benchmark, [make_decision(1)], overlap=2, auditors=[ana, ben], **OPTIONS)
+    packet = earlier.packets.get()
+    for person in (ana, ben):
+        record_judgment(packet, auditor=person, answer="unsure", number=1)
+    adjudicate(packet, by=cem, answers={"decision": "yes"}, reason="It is in the file.")
+    close_campaign(earlier, by=ana)
+
+    items, _ = draw_gold(benchmark, "decision", 5, 1, without=[], auditors=[cem.pk])
+
+    assert [row.known for row in items] == [{"decision": "yes"}]
 
 
 def test_auditors_are_blind_to_what_gold_items_came_from_too():

@@ -55,6 +55,16 @@ def test_fifty_people_at_once_judge_each_packet_exactly_three_times():
     assert not Seat.objects.filter(judged=False).exists()
 
 
+def test_seat_of_who_has_judged_is_not_given_away_when_its_lease_ends():
+    campaign, (ana, ben, cem) = make_campaign(size=1, overlap=2, auditors=3)
+    answer(next_packet(campaign, ana), ana)
+    expire(auditor=ana)
+
+    assert next_packet(campaign, ben) is not None
+    assert set(Seat.objects.values_list("auditor", "judged")) == {(ana.pk, True), (ben.pk, False)}
+    assert shares_of([campaign], cem)[campaign.pk].pending == ()
+
+
 @pytest.mark.slow
 def test_work_is_spread_evenly_over_those_at_work():
     campaign, people = make_campaign(size=20, auditors=3)
