@@ -140,3 +140,11 @@ def test_commit_hooks_run_what_exists() -> None:
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
     programs = [hook["entry"].split()[0] for hook in hooks]
     assert all(program == "make" or (ROOT / program).exists() for program in programs)
+
+
+@pages
+def test_named_tests_exist(page: Path):
+    """SECURITY.md promises what a test proves."""
+    for path, name in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page.read_text()):
+        assert (ROOT / path).is_file(), path
+        assert re.search(rf"^def {name}\(", (ROOT / path).read_text(), re.MULTILINE), f"{path}::{name}"
