@@ -44,6 +44,7 @@ examples:
   pibench leaks bench-1.0.zip corpus/ results
   pibench site bench-1.0.zip results other-results --out site
   pibench export results --format eee --out exported
+  pibench publish bench-1.0.zip --huggingface lab/bench --github lab/bench    (says what would be sent; sends nothing)
   pibench upload results --studio https://studio.example.org        (with a token in PIBENCH_TOKEN)
 
 Keys are read from the environment (OPENAI_API_KEY, …) and never written. `pibench COMMAND --help` tells more."""
@@ -202,6 +203,15 @@ def _parser() -> argparse.ArgumentParser:
         "results", type=Path, nargs="*", default=[], metavar="RESULTS", help="of this pack, for the leaderboard"
     )
     site.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="takes the pages; open its index.html")
+
+    publish = commands.add_parser(
+        "publish", help="print the commands that would publish a pack, and what they would send; sends nothing"
+    )
+    publish.set_defaults(action=_publish)
+    publish.add_argument("pack", type=Path, metavar="PACK")
+    publish.add_argument("--huggingface", default="", metavar="OWNER/NAME", help="a data set there, of its files")
+    publish.add_argument("--github", default="", metavar="OWNER/NAME", help="a release there, with the pack")
+    _add_json(publish)
 
     export = commands.add_parser("export", help="results as other collections of evaluations have them")
     export.set_defaults(action=_export)
@@ -583,6 +593,18 @@ def _site(args: argparse.Namespace) -> int:
     for name, content in files.items():
         _write(args.out / name, content)
     _tell(str(args.out / "index.html"))
+    return OK
+
+
+def _publish(args: argparse.Namespace) -> int:
+    from evaluation.runner.publish import publication, told
+
+    found = publication(args.pack, args.huggingface, args.github)
+    if args.json:
+        _print_json(found.to_json())
+    else:
+        for line in told(found):
+            _tell(line)
     return OK
 
 
