@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from studio.drafts.load import load_task
 from studio.models import Task, Waiver
+from studio.tasks.save import save_task
 
 TITLE = "Title"
 
@@ -121,3 +123,13 @@ def test_joined_intents_have_the_sources_of_both(task, visit):
 
     page.keyboard.press("Control+z")
     assert (sources(page, 0), sources(page, 1)) == (first, second)
+
+
+def test_a_long_name_of_a_file_does_not_widen_the_list_of_findings_on_a_phone(radio, visit):
+    task = radio["02_briefing"]
+    path = "data/radio_producer/scripts/a_grader_that_nobody_has_written_for_the_briefing_yet.py"
+    save_task(task.pk, load_task(task).model_copy(update={"grader_script": path}), by=task.last_author)
+    page = visit("author", viewport={"width": 390, "height": 800}).go("/b/sample/findings/")
+
+    expect(page.get_by_text("nobody_has_written").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
