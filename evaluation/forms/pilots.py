@@ -18,6 +18,7 @@ from evaluation.pilots.agents import KindParameter, kind_choices, kind_parameter
 from evaluation.pilots.plans import bases_for, runnable_personas
 from evaluation.pilots.start import PilotOptions
 from evaluation.protocol.modes import TEXTS, ModeText, PilotMode
+from evaluation.protocol.versions import ProtocolName
 from evaluation.protocol.voice import STYLES
 from studio.forms.fields import NumberField, WholeNumberField
 from studio.forms.options import OptionsForm
@@ -245,16 +246,17 @@ class PilotForm(OptionsForm, BudgetForm):
         limits += [f"{tokens:,} tokens"] if (tokens := number_of(str(said["tokens"]))) else []
         limits += [f"${said['cost']}"] if said["cost"] not in (None, "", "0", 0) else []
         budgets = [name for name in BudgetForm.base_fields if self[name].value() not in (None, "", "0", 0)]
-        return " · ".join(
-            (
-                f"user {said['user_model']}, judge {said['judge']}",
-                f"agents work as {said['kind'] or REACT}",
-                f"{said['protocol']} protocol",
-                TEXTS[PilotMode(said["mode"])].label.lower() if said["mode"] in list(PilotMode) else "",
-                f"at most {', '.join(limits)} a session",
-                f"{len(budgets)} budgets" if len(budgets) > 1 else "a budget" if budgets else "no budget",
-            )
+        parts = (
+            ", ".join(
+                f"{seat} {said[name]}" for seat, name in (("user", "user_model"), ("judge", "judge")) if said[name]
+            ),
+            f"agents work as {said['kind'] or REACT}",
+            f"{said['protocol'] or ProtocolName.PAPER} protocol",
+            TEXTS[PilotMode(said["mode"])].label.lower() if said["mode"] in list(PilotMode) else "",
+            f"at most {', '.join(limits)} a session",
+            f"{len(budgets)} budgets" if len(budgets) > 1 else "a budget" if budgets else "no budget",
         )
+        return " · ".join(filter(None, parts))
 
     @property
     def rest_is_open(self) -> bool:

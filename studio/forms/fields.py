@@ -9,6 +9,25 @@ from django import forms
 CODES = ("invalid", "min_value", "max_value", "max_digits", "max_decimal_places", "max_whole_digits")
 
 
+NOT_OFFERED = "Choose one of those offered here: what was sent is not, or no longer, among them."
+OWN_SENTENCES: dict[type[forms.Field], dict[str, str]] = {
+    forms.ChoiceField: {"invalid_choice": NOT_OFFERED},
+    forms.MultipleChoiceField: {"invalid_choice": NOT_OFFERED},
+    forms.ModelChoiceField: {"invalid_choice": NOT_OFFERED},
+    forms.ModelMultipleChoiceField: {"invalid_choice": NOT_OFFERED, "invalid_pk_value": NOT_OFFERED},
+    forms.DateTimeField: {"invalid": "Write day and time, such as 2026-03-31 09:30."},
+    forms.DateField: {"invalid": "Write a day, such as 2026-03-31."},
+    forms.JSONField: {"invalid": "This is not valid JSON. Names and texts stand in double quotes."},
+    forms.SlugField: {"invalid": "Use letters without accents, digits, - and _."},
+}
+"""Instead of Django's, which speak of values."""
+
+
+def use_own_sentences() -> None:
+    for kind, sentences in OWN_SENTENCES.items():
+        kind.default_error_messages = {**kind.default_error_messages, **sentences}
+
+
 class WholeNumberField(forms.IntegerField):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

@@ -120,7 +120,7 @@ def test_file_gives_the_text_without_facts_of_an_earlier_page(desk: SimpleNamesp
             {"upload": SimpleUploadedFile("x.pdf", b"\xff\xfe\x00")},
             "This is not text: choose a .txt, .md or .html file",
         ),
-        ({"tasks": ["unknown"]}, "Select a valid choice."),
+        ({"tasks": ["unknown"]}, "Choose one of those offered here"),
     ],
 )
 def test_flaw_is_said_beside_its_field_and_nothing_is_saved(desk: SimpleNamespace, typed: dict[str, Any], message: str):
