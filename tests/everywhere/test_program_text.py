@@ -18,8 +18,8 @@ from tests.everywhere.world import World, build_world
 pytestmark = pytest.mark.django_db
 
 PROGRAM_TEXT = re.compile(
-    r"object at 0x|<class |(?<=[a-z:·=(] )None\b|\b(?:True|False)\b|\[\(|\(\[|\{'|\['|'\]|\('|',\)|', '|\bDecimal\(|datetime\."
-    r"|QuerySet|__proxy__|\bnan\b|\{\{|\{%|\b[a-z]+Error\b|Traceback"
+    r"object at 0x|<class |(?<=[a-z:·=(] )None\b|\b(?:True|False)\b|\[\(|\(\[|\{'|\['|'\]|\('|',\)|', '|\bDecimal\("
+    r"|datetime\.|QuerySet|__proxy__|\bnan\b|\{\{|\{%|\b[a-z]+Error\b|Traceback"
 )
 FRAMEWORK = re.compile(
     r"This field cannot be|Select a valid choice|Enter a valid (?!email)|Ensure (?:this|that there)"
