@@ -22,7 +22,7 @@ from studio.domain.task import ChecklistItem, TaskSpec
 from studio.drafts.load import load_episode, load_task
 from studio.imports.export import episode_files, persona_archive, task_archive
 from studio.imports.importer import import_files
-from studio.models import Comment, Finding, Persona, Task, TaskState, Waiver
+from studio.models import Comment, Finding, Membership, Persona, Role, Task, TaskState, Waiver
 from studio.tasks.copy_tasks import copy_tasks
 from studio.tasks.save import save_rebased, save_task
 from tests.evaluation.assistance.builders import BUNDLE, I1, I2, U1, a_spec, split_into
@@ -304,7 +304,7 @@ def told(task: Task) -> dict[tuple[str, int], tuple[str, bool]]:
 
 @pytest.mark.parametrize("way", ["persona", "task", "command", "pack"])
 @pytest.mark.slow
-def test_origins_of_texts_are_told_in_another_studio(authoring, tmp_path, way):
+def test_origins_of_texts_are_told_in_another_studio(authoring, client, tmp_path, way):
     authoring.model_answers(split_into(*PARTS), json.dumps({"request": "Plan Saturday.", "why": "Shorter."}))
     accept_proposal(authoring.request().pk, by=authoring.author)
     reworded = authoring.request("reword", field="initial_request")
@@ -335,6 +335,9 @@ def test_origins_of_texts_are_told_in_another_studio(authoring, tmp_path, way):
         ("initial_request", 0): (model, False),
     }
     assert told(task) == here
+    Membership.objects.create(benchmark=task.persona.benchmark, user=authoring.author, role=Role.AUTHOR)
+    client.force_login(authoring.author)
+    assert "as its files told when they were imported" in client.get(task.get_absolute_url()).content.decode()
     save_task(task.pk, with_first(load_task(task), "Rolls are never sold warm."), by=authoring.author)
     assert told(task) == {place: origin for place, origin in here.items() if place != ("checklist", 1)}
     [copy] = copy_tasks([task], elsewhere(), by=authoring.author)
