@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from evaluation.releases.documents.flat import TABLES
+from evaluation.releases.documents.flat import NOT_CARRIED, TABLES
 from studio.domain.base import JsonDict
 from studio.domain.credits import LICENCES, OWN
 
@@ -60,7 +60,7 @@ def croissant_file(manifest: JsonDict, files: Mapping[str, tuple[str, int]]) -> 
         "conformsTo": "http://mlcommons.org/croissant/1.1",
         "name": benchmark["slug"],
         "alternateName": benchmark["name"],
-        "description": benchmark["description"] or benchmark["name"],
+        "description": f"{benchmark['description'] or benchmark['name']}\n\nNot carried: {NOT_CARRIED}.",
         "version": manifest["version"],
         "datePublished": manifest["released"],
         "license": _licence(credits),

@@ -34,6 +34,10 @@ def flat_path(table: str, split: str, main: str) -> str:
     return f"flat/{table}.jsonl" if split == main else f"flat/{table}-{split}.jsonl"
 
 
+NOT_CARRIED = "files, data of apps, web pages, tools, skills, rules, grader scripts and reference solutions"
+"""By any flat file."""
+
+
 def flat_rows(episode: EpisodeSpec, main: Split) -> dict[tuple[str, str], list[JsonDict]]:
     """By table and split; personas are of ``main``. Positions are from 1; that of a task is 0 if it is not placed."""
     persona, found = episode.persona, dict[tuple[str, str], list[JsonDict]]()

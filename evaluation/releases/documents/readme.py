@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from evaluation.feasibility.packed import FOLDER
 from evaluation.releases.documents.changelog import changes_text, erratum_text
+from evaluation.releases.documents.flat import NOT_CARRIED
 from evaluation.releases.documents.licence import licence_name
 from evaluation.releases.documents.markdown import bullets, document, inline, paragraphs, quote
 from evaluation.releases.documents.splits import splits_text
@@ -60,7 +61,7 @@ def readme_file(manifest: JsonDict, shown: tuple[str, TaskSpec] | None, tables: 
                 "[STATISTICS.md](STATISTICS.md): personas, tools, skills and categories",
                 "[CHANGELOG.md](CHANGELOG.md), [CITATION.cff](CITATION.cff), [LICENSE](LICENSE)",
                 "`data/`: personas in the format π-Bench v2; `graders/`: rules on tool calls as scripts",
-                "`flat/`: the same texts as one table an entity, described by `croissant.json`",
+                f"`flat/`: the same texts as one table an entity, described by `croissant.json`, without {NOT_CARRIED}",
                 "`pack.json`: all facts of README and data card for programs",
                 solutions_text(manifest),
             )

@@ -71,6 +71,8 @@ def test_pack_has_the_folders_of_an_export_beside_its_documents(benchmark: Bench
     assert files.keys() - folder.keys() == documents | flat | signed | {"croissant.json", "pack.json"}
     for name in (*flat, *documents - {"LICENSE"}, "croissant.json", "pack.json"):
         assert str(benchmark.canary).encode() in files[name], name
+    for name in ("README.md", "croissant.json"):
+        assert b"rules, grader scripts and reference solutions" in files[name], f"{name}: what flat files lack"
 
 
 def test_unpacked_pack_is_checked_by_coreutils_and_a_flipped_byte_found(benchmark: Benchmark, tmp_path: Path):
