@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evaluation.protocol.given import GivenTurn
 from evaluation.workspaces.manifests import safe_path
+from studio.domain.pack import SOLUTIONS
 
-FOLDER = "solutions"
 DOCUMENT = "solution.json"
 
 
@@ -43,7 +43,7 @@ class PackedSolutions:
 
 
 def document_path(persona: str, task: str) -> str:
-    return f"{FOLDER}/{persona}/{task}/{DOCUMENT}"
+    return f"{SOLUTIONS}/{persona}/{task}/{DOCUMENT}"
 
 
 def solution_files(
@@ -62,7 +62,7 @@ def read_solutions(files: Mapping[str, bytes]) -> PackedSolutions:
     contents: dict[str, bytes] = {}
     for path, content in files.items():
         parts = path.split("/")
-        if parts[0] == FOLDER and len(parts) == 4 and parts[3] == DOCUMENT:
+        if parts[0] == SOLUTIONS and len(parts) == 4 and parts[3] == DOCUMENT:
             _, persona, task, _ = parts
             turn = _turn_of(path, content)
             for name, sha256 in turn.files.items():
@@ -91,4 +91,4 @@ def _content_of(path: str, content: bytes | None, name: str, sha256: str) -> byt
 
 
 def _file_path(persona: str, task: str, path: str) -> str:
-    return f"{FOLDER}/{persona}/{task}/files/{path}"
+    return f"{SOLUTIONS}/{persona}/{task}/files/{path}"

@@ -24,7 +24,7 @@ class ReleaseForm(OptionsForm):
     def clean_leave_out(self) -> str:
         """As the options have it: the page has a box for each pilot, and its reason beside it."""
         if not isinstance(self.data, QueryDict):
-            return str(self.cleaned_data["leave_out"])
+            return str(self.data.get("leave_out", ""))
         ticked = [number for number in self.data.getlist("leave_out") if number.isdecimal()]
         return "\n".join(f"{number} {' '.join(self.data.get(f'why-{number}', '').split())}" for number in ticked)
 

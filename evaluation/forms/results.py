@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -63,10 +63,6 @@ class ResultsForm(forms.Form):
         return {pilot.number for pilot in self.chosen}
 
     @property
-    def scripted(self) -> bool:
-        return any(pilot.scripted for pilot in self.chosen)
-
-    @property
     def address(self) -> str:
         """The choice as a query string, the scoring included."""
         return address_of(self.chosen, self.mode)
@@ -91,12 +87,13 @@ class CompareForm(forms.Form):
     first = forms.ChoiceField(label="From")
     second = forms.ChoiceField(label="To")
 
-    def __init__(self, *args: Any, sides: Sequence[str], **options: Any) -> None:
+    def __init__(self, *args: Any, sides: Mapping[str, str], **options: Any) -> None:
+        """``sides``: with their labels."""
         super().__init__(*args, **options)
         for name in ("first", "second"):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
-            field.choices = [(side, side) for side in sides]
+            field.choices = list(sides.items())
 
     def clean(self) -> dict[str, Any] | None:
         data = super().clean()

@@ -34,9 +34,10 @@ class Pin(NamedTuple):
         return frozen_episode(revision, Revision.objects.filter(pk__in=self.tasks))
 
     def load_solutions(self) -> dict[str, GivenTurn]:
-        """By task id."""
-        rows = ReferenceSolution.objects.filter(pk__in=self.solutions.values()).select_related("task")
-        return {row.task.task_id: row.turn for row in rows.order_by("task__task_id")}
+        """By task id, as it is in the revision."""
+        rows = ReferenceSolution.objects.in_bulk(self.solutions.values())
+        ids = dict(Revision.objects.filter(pk__in=self.solutions).values_list("pk", "spec__task_id"))
+        return {ids[revision]: rows[solution].turn for revision, solution in self.solutions.items()}
 
 
 def parts_of(pins: Sequence[Pin], splits: Collection[Split]) -> Iterator[tuple[int, EpisodeSpec]]:

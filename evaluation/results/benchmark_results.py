@@ -136,6 +136,9 @@ class Results:
         keys = self.sides[side]
         return [pilot for pilot in self.pilots if pilot.pk in keys]
 
+    def label_of(self, side: str) -> str:
+        return f"{side} (scripted)" if any(pilot.scripted for pilot in self.pilots_of(side)) else side
+
     def of_side(self, side: str) -> list[ScoredSession]:
         keys = set(self.sides[side])
         return [item for item in self.scored if item.row.run[0] in keys]

@@ -35,7 +35,7 @@ def comparison_document(results: Results, first: str, second: str, mode: Scoring
         "scoring": str(mode),
         "first": first,
         "second": second,
-        "scripted": [side for side in (first, second) if any(row.scripted for row in results.pilots_of(side))],
+        "labels": [results.label_of(first), results.label_of(second)],
         "differences": differences(results, first, second),
         "metrics": [
             {
@@ -65,8 +65,7 @@ def _flip(flip: Flip) -> dict[str, Any]:
 
 def comparison_tables(document: Mapping[str, Any]) -> list[ResultsTable]:
     """A row per task for each metric, then a row per flipped pair of sessions."""
-    sides = (document["first"], document["second"])
-    first, second = (f"{side} (scripted)" if side in document["scripted"] else side for side in sides)
+    first, second = document["labels"]
     columns = [Column("first", first, "percent"), Column("second", second, "percent")]
     columns.append(Column("difference", "Difference", "points"))
     tables = []

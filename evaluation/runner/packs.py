@@ -36,12 +36,17 @@ class _Row(BaseModel):
     said_in_request: tuple[int, ...] = ()
 
 
+class _Validation(BaseModel):
+    limits: dict[str, float] = {}
+
+
 class _Manifest(BaseModel):
     """What is read of it here."""
 
     benchmark: _Benchmark
     version: str
     tasks: tuple[_Row, ...] = ()
+    validation: _Validation = _Validation()
 
 
 @dataclass(frozen=True)

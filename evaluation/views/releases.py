@@ -334,7 +334,8 @@ def release_limits(request: SignedInRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         require(request.user, benchmark, "manage")
     with transaction.atomic():
-        row = Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+        rows = Benchmark.objects.select_for_update(no_key=True) if request.method == "POST" else Benchmark.objects
+        row = rows.get(pk=benchmark.pk)
         initial = limits_of(row).model_dump()
         now, form = LimitsForm(initial=initial), LimitsForm(request.POST or None, initial=initial)
         if request.method == "POST":

@@ -80,6 +80,7 @@ def result_sessions(request: SignedInRequest, slug: str) -> HttpResponse:
             "mode": form.mode,
             "corrected": corrected_in_pilots(form.chosen),
             "here": "Sessions",
+            "scripted": chosen.scripted_agents,
             "list": session_list(chosen, request.GET, form.mode),
         },
     )
@@ -90,7 +91,7 @@ def result_sessions(request: SignedInRequest, slug: str) -> HttpResponse:
 def compare(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark, form = _form(request, slug, ranked=False)
     chosen = compute_results(benchmark, form.chosen)
-    choice = CompareForm(request.GET, sides=list(chosen.sides))
+    choice = CompareForm(request.GET, sides={side: chosen.label_of(side) for side in chosen.sides})
     comparison = ""
     if choice.is_valid():
         sides = choice.cleaned_data["first"], choice.cleaned_data["second"]

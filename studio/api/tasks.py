@@ -185,7 +185,7 @@ class TaskDetail(TaskView):
 
     @extend_schema(responses={204: None, 409: OpenApiTypes.OBJECT})
     def delete(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
-        delete_task(self.task(request, slug, user_id, pk, "edit").pk, by=request.user)
+        delete_task(self.task(request, slug, user_id, pk, "edit"), by=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -19,6 +19,8 @@ from studio.domain.storable import read_json
 
 PACK_VERSION = 2
 MANIFEST = "pack.json"
+SOLUTIONS = "solutions"
+"""The folder of reference solutions, beside the manifest."""
 SUMS = "SHA256SUMS"
 """Lists every other file of the pack but its signatures, as ``sha256sum --check`` reads it."""
 SIGNATURE, SSH_SIGNATURE = f"{SUMS}.sig", f"{SUMS}.sshsig"

@@ -50,11 +50,11 @@ def why_not_deletable(task: Task) -> str:
 
 
 @atomic_with_retry
-def delete_task(task_id: int, *, by: User) -> Task:
-    """Raises WorkflowError."""
-    persona = Persona.objects.select_for_update(no_key=True, of=("self",)).filter(tasks=task_id).first()
-    task = lock(task_id)
-    if persona is None or task.persona_id != persona.pk:
+def delete_task(seen: Task, *, by: User) -> Task:
+    """``seen``: as it was found for the person. Raises WorkflowError."""
+    persona = Persona.objects.select_for_update(no_key=True).get(pk=seen.persona_id)
+    task = lock(seen.pk)
+    if task.persona_id != persona.pk:
         raise WorkflowError("This task was deleted in the meantime.")
     if why := why_not_deletable(task):
         raise WorkflowError(why)

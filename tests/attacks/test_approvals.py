@@ -376,7 +376,7 @@ def server_edited(desk: Desk) -> Task:
 
 def deleted_and_restored(desk: Desk) -> Task:
     desk.edit(desk.task, desk.writer, initial_request="Make the plan, please.")
-    delete_task(desk.task.pk, by=desk.carrier)
+    delete_task(desk.task, by=desk.carrier)
     restored = restore_task(desk.benchmark, desk.task.pk, by=desk.carrier)
     save_order(desk.persona.pk, ["first", "bread"], by=desk.carrier)
     return restored

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from evaluation.feasibility.packed import FOLDER
 from evaluation.releases.documents.licence import licence_name
 from evaluation.releases.documents.markdown import bullets, document, inline, paragraphs, table
 from evaluation.releases.documents.splits import splits_text
 from evaluation.releases.documents.statistics import canary
 from studio.domain.base import JsonDict
+from studio.domain.pack import SOLUTIONS
 from studio.domain.phrases import count_of
 
 NOT_SAID = "The makers have not said."
@@ -124,7 +124,7 @@ def _validated(found: JsonDict | None) -> str:
 def _solutions(tasks: list[JsonDict]) -> str:
     if number := sum("solution" in row for row in tasks):
         return (
-            f"`{FOLDER}/` has the reference solutions of {count_of(number, 'task')}, so that everybody can see that "
+            f"`{SOLUTIONS}/` has the reference solutions of {count_of(number, 'task')}, so that everybody can see that "
             "each item can be earned: `pibench validate` plays them again. No agent or user is given them, and "
             "whoever trains on this pack leaves them out."
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from evaluation.feasibility.packed import FOLDER
 from evaluation.releases.documents.changelog import changes_text, erratum_text
 from evaluation.releases.documents.flat import NOT_CARRIED
 from evaluation.releases.documents.licence import licence_name
@@ -15,7 +14,16 @@ from evaluation.releases.documents.statistics import canary
 from evaluation.releases.documents.yaml_text import Value, yaml_text
 from studio.domain.base import JsonDict
 from studio.domain.credits import LICENCES
-from studio.domain.pack import PUBLIC_KEY, SIGNATURE, SIGNERS, SSH_SIGNATURE, SUMS, archive_name, splits_in
+from studio.domain.pack import (
+    PUBLIC_KEY,
+    SIGNATURE,
+    SIGNERS,
+    SOLUTIONS,
+    SSH_SIGNATURE,
+    SUMS,
+    archive_name,
+    splits_in,
+)
 from studio.domain.phrases import count_of
 from studio.domain.signing import NAMESPACE
 from studio.domain.task import TaskSpec
@@ -113,7 +121,7 @@ tasks are excluded."""
 def solutions_text(manifest: JsonDict) -> str:
     if number := sum("solution" in row for row in manifest["tasks"]):
         whose = count_of(number, "reference solution")
-        return f"`{FOLDER}/`: {whose}, one way to earn every item of a task; for people and checks, never for agents"
+        return f"`{SOLUTIONS}/`: {whose}, one way to earn every item of a task; for people and checks, never for agents"
     return "reference solutions are not in it"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+from studio.domain.pack import MANIFEST, SOLUTIONS
 from studio.domain.pibench.persona_folder import PersonaFolder
 from studio.domain.pibench.reading import Reading
 from studio.domain.pibench.yaml_reader import parse_yaml
@@ -23,7 +24,8 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "", sound_only: boo
     errors are left out, those that build on them, and personas that have errors without them.
     """
     reading = Reading()
-    files = {path: data for path, data in files.items() if not is_system_file(path)}
+    solutions = _solutions_folder(files)
+    files = {path: data for path, data in files.items() if not is_system_file(path) and not path.startswith(solutions)}
     roots = _persona_folders(files)
     if not roots:
         reading.errors.append(
@@ -53,7 +55,7 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "", sound_only: boo
         names[persona] = root
         reading.roots[persona] = root
         reading.episodes.append(PersonaFolder(persona, root, inside[root], reading, sound_only=sound_only).read())
-    if roots and outside and "pack.json" not in {path.rpartition("/")[2] for path in outside}:
+    if roots and outside and MANIFEST not in {path.rpartition("/")[2] for path in outside}:
         reading.warnings.append(
             Problem(
                 file=outside[0],
@@ -62,6 +64,12 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "", sound_only: boo
             )
         )
     return reading
+
+
+def _solutions_folder(files: Iterable[str]) -> tuple[str, ...]:
+    """Of a release pack: what is in it is no persona, whatever its files are called."""
+    packs = [path.removesuffix(MANIFEST) for path in files if path.rpartition("/")[2] == MANIFEST]
+    return (f"{min(packs, key=len)}{SOLUTIONS}/",) if packs else ()
 
 
 def _read_origins(path: str, content: bytes, reading: Reading) -> None:

@@ -24,7 +24,7 @@ def delete(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
     why_not = why_not_deletable(task)
     if request.method == "POST":
         try:
-            delete_task(task.pk, by=request.user)
+            delete_task(task, by=request.user)
         except WorkflowError as error:  # perhaps of what was done since the look above
             why_not = str(error)
         else:

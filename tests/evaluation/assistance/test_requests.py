@@ -180,7 +180,7 @@ def test_what_help_with_a_deleted_task_cost_stays_spent(authoring):
     authoring.model_answers(TWO)
     authoring.request()
     spent = usage_of(authoring.assistant)
-    delete_task(authoring.task.pk, by=authoring.author)
+    delete_task(authoring.task, by=authoring.author)
 
     assert spent.tokens.total == 12 and usage_of(authoring.assistant) == spent
 

@@ -260,4 +260,4 @@ def test_what_the_person_decided_is_shown_as_theirs_where_the_judge_said_no(stub
 def test_a_rehearsed_task_can_only_be_retired(stub):
     row = started("agent", real(stub))
     with pytest.raises(WorkflowError, match="was run in a pilot, a rehearsal or a check"):
-        delete_task(row.session.revision.task_id, by=row.person)
+        delete_task(row.session.revision.task, by=row.person)

@@ -7,6 +7,7 @@ import json
 import re
 import zipfile
 from collections import Counter
+from html import unescape
 
 import pytest
 from django.core.management import call_command
@@ -23,7 +24,7 @@ from evaluation.releases.blocker_kinds import open_blockers, readiness_of
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.evidence import Evidence, without_pilots
 from evaluation.releases.readiness import release_blockers
-from evaluation.releases.requests import make_release
+from evaluation.releases.requests import make_release, request_release
 from evaluation.releases.signing import replace_key
 from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
@@ -197,6 +198,19 @@ def test_pilots_that_a_release_would_cite_are_ticked_out_on_its_page_with_a_reas
     make_release(request.pk)
     [left_out] = Release.objects.get().manifest["evidence"]["left_out"]
     assert (left_out["number"], left_out["reason"]) == (number, "The judge’s key was wrong.")
+
+
+def test_page_says_why_a_release_that_leaves_out_an_unknown_pilot_was_refused(
+    benchmark: Benchmark, manager: User, client: Client
+):
+    Membership.objects.create(benchmark=benchmark, user=manager, role=Role.RELEASE_MANAGER)
+    client.force_login(manager)
+    request_release(benchmark, ReleaseOptions(version="1.0", accept="A test.", leave_out="5 Wrong key."), by=manager)
+    make_release(ReleaseRequest.objects.get().pk)
+
+    page = client.get(f"/benchmarks/{benchmark.slug}/releases/").content.decode()
+
+    assert ReleaseRequest.objects.get().refused["message"] in unescape(page)
 
 
 @pytest.mark.slow

@@ -15,8 +15,10 @@ from evaluation.protocol.given import GivenCall, GivenTurn
 from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.releases.packing import rebuild
 from studio.domain.episode import Split
+from studio.drafts.load import load_task
 from studio.episodes.moves import Move, make_move
 from studio.models import Benchmark, Blob, Role, Task
+from studio.tasks.save import save_task
 from tests.evaluation.builders import archive_of, benchmark_of, rubric, task
 from tests.factories import member
 
@@ -85,6 +87,14 @@ def test_pack_is_made_again_with_the_solutions_that_were_released(benchmark: Ben
 
     assert rebuild(release).sha256 == release.sha256
     assert b"Another way." in b"".join(files_of(cut(benchmark, "1.1")).values())
+
+
+def test_pack_is_made_again_after_a_task_with_a_solution_was_renamed(benchmark: Benchmark):
+    release = cut(benchmark)
+    row = Task.objects.get(task_id="a")
+    save_task(row.pk, load_task(row).model_copy(update={"task_id": "renamed"}), by=None)
+
+    assert rebuild(release).sha256 == release.sha256
 
 
 def test_who_releases_can_leave_solutions_out_and_the_pack_says_so(benchmark: Benchmark):

@@ -142,3 +142,22 @@ def test_task_that_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["validate", str(pack), "--task", "q"]) == 2
 
     assert "There is no such task that scores." in capsys.readouterr().err
+
+
+def test_solution_may_leave_files_that_are_called_like_those_of_a_persona(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    files = {"profile.yaml": NOTE_SHA256, "origins.json": NOTE_SHA256, "note.md": NOTE_SHA256}
+    pack = packed(tmp_path, checked("a", more=(leaves_note(),)), idle=1, a=GivenTurn(SECRET, files=files))
+
+    code, told = validated(capsys, str(pack))
+
+    assert (code, [row["valid"] for row in told["tasks"]]) == (0, [True])
+
+
+@pytest.mark.parametrize("told", [None, [], {"limits": "x"}, {"limits": {"probe_idle": "x"}}])
+def test_limits_that_are_none_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], told: object):
+    pack = write(tmp_path / "pack.zip", {"clerk": (checked("a"),)}, more={"validation": told})
+
+    assert main(["validate", str(pack)]) == 2
+    assert "pack.json has another validation" in capsys.readouterr().err

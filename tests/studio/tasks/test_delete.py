@@ -47,7 +47,7 @@ def ids(persona):
 
 def test_deleted_task_leaves_its_episode_whose_later_tasks_move_up(bakery):
     _, owner, persona = bakery
-    delete_task(task_of(persona, "bread").pk, by=owner)
+    delete_task(task_of(persona, "bread"), by=owner)
     assert ids(persona) == ["setup", "rolls"]
     assert task_of(persona, "rolls").position == 2
     persona.refresh_from_db()
@@ -58,7 +58,7 @@ def test_deleted_task_is_on_no_page_and_in_no_list(bakery):
     benchmark, owner, persona = bakery
     task = task_of(persona, "bread")
     Assignment.objects.create(task=task, user=owner, part="writer")
-    delete_task(task.pk, by=owner)
+    delete_task(task, by=owner)
     client = Client()
     client.force_login(owner)
     assert client.get(task.get_absolute_url()).status_code == 404
@@ -72,7 +72,7 @@ def test_deleted_task_is_on_no_page_and_in_no_list(bakery):
 
 def test_id_of_a_deleted_task_is_free(bakery):
     _, owner, persona = bakery
-    delete_task(task_of(persona, "bread").pk, by=owner)
+    delete_task(task_of(persona, "bread"), by=owner)
     a_task(persona, "bread", by=owner)
     assert ids(persona) == ["setup", "rolls", "bread"]
 
@@ -82,7 +82,7 @@ def test_writers_of_a_deleted_task_stay_authors_of_its_copies_and_imports(bakery
     task = task_of(persona, "bread")
     copier = member(benchmark, Role.OWNER)
     [copy] = copy_tasks([task], persona, by=copier)
-    delete_task(task.pk, by=copier)
+    delete_task(task, by=copier)
     assert contributors_to(copy, 1) == {owner.pk, copier.pk}
     copied = pieces_of(load_task(copy).to_json())
     [origin] = origins_of([(copied, copy.pk)])
@@ -102,7 +102,7 @@ def test_task_that_was_reviewed_can_only_be_retired(bakery, fate):
         asked = Import.objects.create(benchmark=benchmark, by=owner, publication=Import.Publication.REQUESTED)
         asked.revisions.set(task.revisions.all())
     with pytest.raises(WorkflowError, match="approved elsewhere" if fate == "pending" else "only be retired"):
-        delete_task(task.pk, by=owner)
+        delete_task(task, by=owner)
     assert ids(persona) == ["setup", "bread", "rolls"]
 
 
@@ -110,8 +110,8 @@ def test_task_that_another_builds_on_stays(bakery):
     _, owner, persona = bakery
     a_task(persona, "cake", by=owner, title="Cake", depends_on=(Dependency(task_id="setup"),))
     assert why_not_deletable(task_of(persona, "setup")).startswith("“Cake” builds on this task.")
-    delete_task(task_of(persona, "cake").pk, by=owner)
-    delete_task(task_of(persona, "setup").pk, by=owner)
+    delete_task(task_of(persona, "cake"), by=owner)
+    delete_task(task_of(persona, "setup"), by=owner)
     assert ids(persona) == ["bread", "rolls"]
 
 
@@ -119,7 +119,7 @@ def test_deleted_task_comes_back_as_a_draft_outside_the_episode_under_a_free_id(
     benchmark, owner, persona = bakery
     a_task(persona, "cake", by=owner, title="Cake", group="Rye", depends_on=(Dependency(task_id="setup"),))
     cake = task_of(persona, "cake")
-    delete_task(cake.pk, by=owner)
+    delete_task(cake, by=owner)
     a_task(persona, "cake", by=owner)
     held = a_task(persona, "pie", by=owner, group="Rye")
     Task.objects.filter(pk=held.pk).update(split=Split.HELD_OUT)
@@ -132,7 +132,7 @@ def test_deleted_task_comes_back_as_a_draft_outside_the_episode_under_a_free_id(
     assert task_of(persona, "cake_copy").checked
     with pytest.raises(WorkflowError, match="no longer among"):
         restore_task(benchmark, cake.pk, by=owner)
-    delete_task(back.pk, by=owner)
+    delete_task(back, by=owner)
     assert [row.task_id for row in deleted_tasks(benchmark)] == [cake.pk]
 
 
@@ -141,14 +141,14 @@ def test_retired_task_is_retired_when_it_comes_back(bakery):
     task = task_of(persona, "bread")
     Task.objects.filter(pk=task.pk).update(position=None)
     retire(task.pk, by=owner)
-    delete_task(task.pk, by=owner)
+    delete_task(task, by=owner)
     assert restore_task(benchmark, task.pk, by=owner).state == "retired"
 
 
 def test_deletions_are_undone_for_thirty_days_and_in_their_benchmark_only(bakery, monkeypatch):
     benchmark, owner, persona = bakery
     task = task_of(persona, "bread")
-    delete_task(task.pk, by=owner)
+    delete_task(task, by=owner)
     with pytest.raises(WorkflowError, match="no longer among"):
         restore_task(BenchmarkFactory(), task.pk, by=owner)
     later = timezone.now() + dt.timedelta(days=31)
@@ -191,6 +191,17 @@ def test_api_deletes_a_task_or_says_why_not(bakery):
     assert Persona.objects.filter(benchmark=benchmark).count() == 1
 
 
+def test_task_that_was_found_before_it_was_deleted_is_not_deleted_again_and_can_be_restored(bakery):
+    benchmark, owner, persona = bakery
+    seen, task = task_of(persona, "bread"), task_of(persona, "bread")
+    delete_task(task, by=owner)
+
+    with pytest.raises(WorkflowError, match="in the meantime"):
+        delete_task(seen, by=owner)
+
+    assert restore_task(benchmark, task.pk, by=owner).persona_id == persona.pk
+
+
 @pytest.mark.django_db(transaction=True)
 def test_two_clicks_at_once_delete_and_restore_a_task_once(bakery):
     benchmark, owner, persona = bakery
@@ -212,7 +223,7 @@ def test_two_clicks_at_once_delete_and_restore_a_task_once(bakery):
         with ThreadPoolExecutor(2) as pool:
             return sorted(pool.map(click, range(2)))
 
-    done, late = twice(lambda: delete_task(task.pk, by=owner))
+    done, late = twice(lambda: delete_task(task, by=owner))
     assert (done, late) == ("", "This task was deleted in the meantime.")
     assert ids(persona) == ["setup", "rolls"]
     done, late = twice(lambda: restore_task(benchmark, task.pk, by=owner))
