@@ -106,11 +106,11 @@ def test_writers_and_approvers_of_a_task_do_not_audit_it():
     pilot = judged_pilot()
     revision = pilot.runs.get().sessions.first().revision
     writer, approver, other = (make_person(pilot.benchmark, "auditor", "author", "reviewer") for _ in range(3))
+    given = {"content": revision.task.content, "answers": {name: {"so": True, "word": ""} for name in QUESTIONS}}
+    Review.objects.create(revision=revision, reviewer=approver, decision="approved", **given)
     revision.task.revisions.create(number=revision.number + 1, spec=revision.spec, sha256="1" * 64, created_by=writer)
     revision.task.version = revision.number + 1
     revision.task.save(update_fields=["version"])
-    answers = {question: {"so": True, "word": ""} for question in QUESTIONS}
-    Review.objects.create(revision=revision, reviewer=approver, decision="approved", answers=answers)
 
     assert people_involved_in([revision.task])[revision.task.pk] >= {writer.pk, approver.pk}
     with pytest.raises(OptionsError, match="there are not 2 auditors who neither wrote"):

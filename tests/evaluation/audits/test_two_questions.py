@@ -145,10 +145,11 @@ def test_what_is_found_in_truth_is_not_told_while_the_first_answer_is_still_to_b
     campaign, ana = audit_twice(overlap=2)
     ben = User.objects.exclude(pk=ana.pk).get(memberships__benchmark=campaign.benchmark, memberships__role="auditor")
     first = campaign.packets.filter(first=None, kind="checklist").first()
-    opposite = "no" if judged(first)["decision"] == "yes" else "yes"
+    opposite = {"yes": "no", "no": "yes"}
     for person, answer in ((ana, "yes"), (ben, "no")):
         while packet := next_packet(campaign, person):
-            record_judgment(packet, auditor=person, answer=answer if packet == first else opposite)
+            other = opposite[judged(packet)["decision"]]
+            record_judgment(packet, auditor=person, answer=answer if packet == first else other)
 
     listed = {row.packet for row in list_disagreements(campaign)}
 

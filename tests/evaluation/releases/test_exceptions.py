@@ -195,7 +195,7 @@ def test_page_accepts_for_who_may_release_and_offers_each_scope(
     asked = {"rule": "task-not-approved", "persona": user_id, "task": "a"}
     client.force_login(manager)
     shown = client.get(address, asked).content.decode()
-    assert "Letter a is not approved" in shown and "Letter b is not approved" not in shown
+    assert "“Letter a” is not approved" in shown and "“Letter b” is not approved" not in shown
     assert all(text in shown for text in ("This alone", "All 2 as they are now", f"All tasks of {user_id}"))
     stale = {**asked, "scope": "all", "reason": "It is known.", "shown": "of another day"}
     again = client.post(address, stale).content.decode()
