@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evaluation.protocol.given import GivenTurn
 from evaluation.workspaces.manifests import safe_path
+from studio.domain.archive import Limits, check_names
 from studio.domain.pack import SOLUTIONS
+from studio.domain.problems import Problem
 
 DOCUMENT = "solution.json"
 
@@ -54,6 +56,11 @@ def solution_files(
     document["files"] = dict(sorted(turn.files.items()))
     files = {_file_path(persona, task, path): contents[sha256] for path, sha256 in turn.files.items()}
     return {document_path(persona, task): json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n", **files}
+
+
+def name_problems(persona: str, task: str, turn: GivenTurn) -> list[Problem]:
+    """Why a pack could not have its files: names that other systems confuse or do not take."""
+    return check_names([_file_path(persona, task, path) for path in turn.files], Limits())
 
 
 def read_solutions(files: Mapping[str, bytes]) -> PackedSolutions:

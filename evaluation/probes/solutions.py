@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evaluation.feasibility.packed import name_problems
 from evaluation.models import ReferenceSolution, Rehearsal, Session
 from evaluation.probes.rules import probe_rules_later
 from evaluation.protocol.given import GivenCall, GivenTurn
@@ -34,6 +35,8 @@ def write_solution(task: Task, turn: GivenTurn, *, by: User | None, recorded: bo
             safe_path(path)
         except ValueError as error:
             raise OptionsError("files", str(error)) from None
+    if problems := name_problems(task.persona.user_id, task.task_id, turn):
+        raise OptionsError("files", str(problems[0]))
     document = storable(turn.to_json())
     probe_rules_later([task.pk])
     row = ReferenceSolution.objects.create(task=task, recorded=recorded, created_by=by, **document)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 
 import pytest
@@ -15,6 +16,7 @@ from evaluation.protocol.given import GivenCall, GivenTurn
 from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.releases.packing import rebuild
 from studio.domain.episode import Split
+from studio.domain.options import OptionsError
 from studio.drafts.load import load_task
 from studio.episodes.moves import Move, make_move
 from studio.models import Benchmark, Blob, Role, Task
@@ -95,6 +97,15 @@ def test_pack_is_made_again_after_a_task_with_a_solution_was_renamed(benchmark: 
     save_task(row.pk, load_task(row).model_copy(update={"task_id": "renamed"}), by=None)
 
     assert rebuild(release).sha256 == release.sha256
+
+
+@pytest.mark.parametrize("names", [["A.md", "a.md"], ["a\\b.md"], ["/".join("abcdefghijklmnopqrst")]])
+def test_solution_whose_files_no_pack_could_have_is_refused(benchmark: Benchmark, names: list[str]):
+    [note] = Blob.objects.store([NOTE])
+    row = Task.objects.select_related("persona").get(task_id="b")
+
+    with pytest.raises(OptionsError, match=f"^solutions/.*/b/files/{re.escape(names[-1])}: The"):
+        write_solution(row, GivenTurn("Here.", files=dict.fromkeys(names, note)), by=None)
 
 
 def test_who_releases_can_leave_solutions_out_and_the_pack_says_so(benchmark: Benchmark):
