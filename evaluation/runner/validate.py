@@ -148,8 +148,14 @@ def told(replayed: Replayed) -> Iterator[str]:
     yield f"{count_of(len(replayed.tasks), 'scored task')}, {len(solved)} with a reference solution, {asked}."
     if solved:
         yield f"Earning every item: {earned} of {count_of(len(solved), 'reference solution')}."
-    if undecided := sum(item.met is None for item in items):
-        yield f"{undecided} of {count_of(len(items), 'decision')} are for a judge: name one with --judge MODEL."
+    undecided = [item for item in items if item.met is None]
+    if undecided and replayed.judge:
+        why = next(
+            (item.why for item in undecided if item.why), "its answers decide nothing, or a grader script is gone"
+        )
+        yield f"{len(undecided)} of {count_of(len(items), 'decision')} stay open: {why}"
+    elif undecided:
+        yield f"{len(undecided)} of {count_of(len(items), 'decision')} are for a judge: name one with --judge MODEL."
 
 
 def _amiss(outcome: Outcome) -> str:

@@ -98,7 +98,12 @@ def test_items_for_a_judge_stay_undecided_until_one_is_named(
         code, told = validated(
             capsys, str(pack), "--judge", "openai:m", "--base-url", stub.base_url, "--key-env", "STUB_API_KEY"
         )
-    assert (code, told["tasks"][0]["valid"]) == (0, True)
+        assert (code, told["tasks"][0]["valid"]) == (0, True)
+        stub.checklist = lambda body: "I would rather not say."
+        said = ("--judge", "openai:m", "--base-url", stub.base_url, "--key-env", "STUB_API_KEY")
+        assert main(["validate", str(pack), *said]) in (0, 2)
+    shown = capsys.readouterr()
+    assert "name one with --judge" not in shown.out + shown.err
 
 
 @pytest.mark.slow
