@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from studio.domain.anchors import TEXT_FIELDS
 from studio.domain.base import JsonDict, Spec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -32,13 +33,13 @@ class TextOrigin(Spec):
     """Whether people changed it since."""
 
     def place_in(self, task: TaskSpec) -> tuple[str, str] | None:
-        """The uid of its row, empty for a field, and its text. None if the task has no such text."""
+        """The uid of its row, empty for a field, and its text. None if the task has no such text, or proposals cannot
+        write it."""
         rows: Sequence[Any] = getattr(task, self.field) if self.field in ROWS else ()
         if rows:
             row = rows[self.row - 1] if 0 < self.row <= len(rows) else None
             return (row.uid, getattr(row, ROWS[self.field])) if row else None
-        text = getattr(task, self.field, None)
-        return ("", text) if isinstance(text, str) and not self.row else None
+        return ("", getattr(task, self.field)) if self.field in TEXT_FIELDS and not self.row else None
 
 
 Name = tuple[str, str]
@@ -70,7 +71,8 @@ def to_rows(origins: Iterable[TextOrigin]) -> list[JsonDict]:
 
 
 def read_origins(document: object) -> dict[Name, tuple[TextOrigin, ...]]:
-    """Of such a file or a manifest; tasks of which something else is said than this format knows are left out."""
+    """Of such a file or a manifest, one for each place: the last. Tasks of which something else is said than this
+    format knows are left out."""
     found: dict[Name, tuple[TextOrigin, ...]] = {}
     rows = document.get("tasks") if isinstance(document, dict) else None
     for row in rows if isinstance(rows, list) else ():
@@ -79,7 +81,8 @@ def read_origins(document: object) -> dict[Name, tuple[TextOrigin, ...]]:
         )
         if isinstance(persona, str) and isinstance(task, str) and told:
             try:
-                found[persona, task] = _ORIGINS.validate_python(storable(told))
+                rows_told = _ORIGINS.validate_python(storable(told))
             except ValidationError:
                 continue
+            found[persona, task] = tuple({(each.field, each.row): each for each in rows_told}.values())
     return found

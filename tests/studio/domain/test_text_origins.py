@@ -50,6 +50,19 @@ def test_a_place_that_the_task_does_not_have_tells_nothing():
     assert [place("__class__"), place("trigger"), place("to_json")] == [None] * 3
 
 
+@pytest.mark.parametrize("field", ["__doc__", "__module__", "task_id", "category", "grader_script"])
+def test_a_field_that_no_proposal_can_write_has_no_origin(field):
+    task = TaskSpec(task_id="bread", category="Rye", grader_script="check.py")
+    assert TextOrigin(field=field, model="m").place_in(task) is None
+
+
+def test_a_place_told_more_than_once_counts_once_as_told_last():
+    told = (TextOrigin(field="title", model="m"), TextOrigin(field="intents", row=1, model="m"))
+    again = TextOrigin(field="title", model="n")
+    [content] = origins_file({NAME: (*told * 3, again)}).values()
+    assert read_origins(read_json(content)) == {NAME: (again, told[1])}
+
+
 def test_a_damaged_file_of_origins_is_told():
     files = {"data/baker/profile.yaml": b"user_id: baker\n", "origins.json": b"{", "notes.txt": b"x"}
     warned = {problem.file: problem.message for problem in read_personas(files).warnings}
