@@ -80,6 +80,7 @@ class CallRecord:
     ) -> None:
         name = {Session: "session", Proposal: "proposal", OpinionRequest: "opinion_request"}[type(owner)]
         self._owner = {f"{name}_id": owner.pk}
+        self._helped = None if isinstance(owner, Session) else owner
         self._rows = ModelCall.objects.filter(**self._owner)
         self.on_scripted_answer = on_scripted_answer
         self.replayed = 0
@@ -172,6 +173,8 @@ class CallRecord:
         if call.answered:
             self.answered[call.request_hash] = key
             self._responses[key] = response
+        if self._helped:  # of a session, the statement that stores the call gives back what was kept free for it
+            self._helped.held().update(reserved=0)
         if counting and session:
             counting.counted(call.tokens + assumed[0], (call.cost or Decimal(0)) + assumed[1], session)
         give_back_connection()  # tools may take long

@@ -61,13 +61,13 @@ def budget_of(assistant: AssistantModel) -> Budget:
 
 
 def keep_free(assistant: AssistantModel, row: Proposal | OpinionRequest, worst: Decimal | None) -> None:
-    """Before a call is sent for ``row``: what it costs at most is kept free as long as the row is worked on, or until
-    its next call. Waits while calls for others may use up what is left. Raises BudgetExceededError if that is less, and
-    LeaseLostError."""
+    """Before a call is sent for ``row``: what it costs at most is kept free until the call is stored or the row is no
+    longer worked on. Waits while calls for others may use up what is left. Raises BudgetExceededError if that is less,
+    and LeaseLostError."""
     while assistant.max_cost and worst is not None and not _reserve(assistant, row, worst):
+        row.write(reserved=0)
         give_back_connection()
         time.sleep(ASK_AGAIN)
-        row.require()
 
 
 @transaction.atomic

@@ -75,7 +75,8 @@ class SharedPurse:
                 ):
                     break
                 self._changed.wait()
-            self._reserved[holder] = worst if dear and worst else Decimal(0)
+            if worst is not None:  # else the same call is sent again
+                self._reserved[holder] = worst if dear else Decimal(0)
 
     def spend(self, holder: object, call: Spent) -> None:
         with self._changed:

@@ -15,10 +15,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.assistance.assistant import AssistanceError, usage_of
+from evaluation.assistance.assistant import AssistanceError, keep_free, usage_of
 from evaluation.assistance.decisions import dismiss_proposal
 from evaluation.assistance.task_material import request_of
-from evaluation.models import ModelCall, OpinionRequest, Proposal
+from evaluation.assistance.worker import due_proposals
+from evaluation.call_records import proposal_record
+from evaluation.models import AssistantModel, ModelCall, OpinionRequest, Proposal
 from studio.domain.base import Content
 from studio.domain.task import ExpectedArtifact
 from studio.models import Blob
@@ -223,7 +225,24 @@ def test_help_waits_while_what_is_left_is_kept_free_for_other_help_of_its_benchm
     row = authoring.request()
 
     assert (row.state, waited) == ("ready", [0, 0])
-    assert row.reserved > 10
+
+
+def test_what_a_call_for_help_may_cost_is_kept_free_until_its_answer_is_stored(authoring):
+    authoring.model_answers(TWO)
+    priced(authoring, "100")
+    row, assistant = authoring.request(work=False), AssistantModel.objects.get()
+    due_proposals().claim(row.pk)
+    row.refresh_from_db()
+
+    def kept() -> Decimal:
+        return Proposal.objects.get(pk=row.pk).reserved
+
+    keep_free(assistant, row, Decimal(90))
+    assert kept() == 90
+    call = {"purpose": "leaks", "turn": 0, "request_hash": "0" * 64, "cost": Decimal(1), "endpoint": row.endpoint}
+    proposal_record(row, lambda worst: None).store({}, {}, **call)
+    assert kept() == 0
+    keep_free(assistant, row, Decimal(90))
 
 
 def test_help_that_is_cancelled_while_it_waits_for_its_budget_asks_nothing(authoring, monkeypatch):

@@ -47,6 +47,13 @@ def test_a_call_waits_for_what_another_session_keeps_free_until_that_is_spent_or
     assert not other.is_alive()
 
 
+def test_what_is_kept_free_for_a_call_stays_so_while_it_is_sent_again():
+    shared = purse(3)
+    shared.check("a", Spent(), Decimal(2))
+    shared.check("a", Spent(), None)
+    waits(shared, "b", 2)
+
+
 def test_a_call_that_may_cost_more_than_is_left_is_refused_whoever_else_waits():
     shared = purse(3, session=1.5)
     shared.check("a", Spent(), Decimal(1))
