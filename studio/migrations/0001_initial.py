@@ -680,10 +680,6 @@ class Migration(migrations.Migration):
                     constraint=models.CheckConstraint(condition=models.Q(('reviewer__isnull', False), ('decision', 'approved_elsewhere'), _connector='OR'), name='review_has_reviewer'),
                 ),
                 migrations.AddConstraint(
-                    model_name='review',
-                    constraint=models.UniqueConstraint(condition=models.Q(('decision', 'approved')), fields=('revision', 'reviewer', 'content'), name='approve_once'),
-                ),
-                migrations.AddConstraint(
                     model_name='import',
                     constraint=models.CheckConstraint(condition=models.Q(models.Q(('publication', 'confirmed'), _negated=True), models.Q(('publication_by__isnull', False), models.Q(('publication_by', models.F('by')), _negated=True)), _connector='OR'), name='publication_by_two'),
                 ),

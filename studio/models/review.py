@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+
+class Reviews(models.Manager["Review"]):
+    def approvals(self, **by: object) -> QuerySet[Review]:
+        """Those that the reviewer did not take back by asking for changes to the same version afterwards."""
+        later = Review.objects.filter(
+            revision=OuterRef("revision"),
+            reviewer=OuterRef("reviewer"),
+            decision=Review.Decision.CHANGES_REQUESTED,
+            pk__gt=OuterRef("pk"),
+        )
+        return self.filter(~Exists(later), decision=Review.Decision.APPROVED, **by)
 
 
 class Review(models.Model):
@@ -30,15 +42,14 @@ class Review(models.Model):
     The database refuses approvals with an unmet question."""
     created_at = models.DateTimeField(auto_now_add=True)
 
+    objects = Reviews()
+
     class Meta:
         ordering = ["created_at"]
         constraints = [
             models.CheckConstraint(
                 condition=Q(reviewer__isnull=False) | Q(decision="approved_elsewhere"), name="review_has_reviewer"
-            ),
-            models.UniqueConstraint(
-                fields=["revision", "reviewer", "content"], condition=Q(decision="approved"), name="approve_once"
-            ),
+            )
         ]
 
 

@@ -233,11 +233,10 @@ def tasks_to_review(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
         arg_joiner=" IN (SELECT authors_of_revision(",
         output_field=BooleanField(),
     )
-    approved = Review.objects.filter(
+    approved = Review.objects.approvals(
         revision__task=OuterRef("pk"),
         revision__number=F("revision__task__version"),
         reviewer=user,
-        decision="approved",
         content=OuterRef("content"),
     )
     reviewing = benchmarks.filter(memberships__user=user, memberships__role__in=["owner", "reviewer"])

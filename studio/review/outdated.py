@@ -62,9 +62,7 @@ def may_approve_again(tasks: Sequence[Task], user: User) -> list[Task]:
     """Those of which the user wrote nothing and that they have not approved as they are now."""
     authors = authors_of_newest(tasks)
     given = (
-        Review.objects.filter(
-            reviewer=user, decision=Review.Decision.APPROVED, content__in=[task.content for task in tasks]
-        )
+        Review.objects.approvals(reviewer=user, content__in=[task.content for task in tasks])
         .select_related("revision")
         .defer("revision__spec")
     )

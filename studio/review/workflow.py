@@ -57,7 +57,7 @@ def approve(
     refresh_findings([task.persona])
     if blocking := list(blocking_findings().filter(task=task).values_list("severity", flat=True)):
         raise WorkflowError(f"The checks find {_count(blocking)}. Request changes, or fix it first.")
-    if revision.reviews.filter(reviewer=by, decision=Review.Decision.APPROVED, content=task.content).exists():
+    if Review.objects.approvals(revision=revision, reviewer=by, content=task.content).exists():
         raise WorkflowError("You have already approved this version; another person's approval is still required.")
     comments = open_threads(task).count()
     if comments and task.state == TaskState.IN_REVIEW and not despite_comments:

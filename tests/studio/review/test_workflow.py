@@ -3,7 +3,8 @@ from django.db import IntegrityError, connection, transaction
 
 from studio.drafts.authors import authors_of, authors_of_newest
 from studio.drafts.load import load_task
-from studio.models import CheckedTask, Event, Finding, Notification, Review, Role, Task, TaskState
+from studio.models import Benchmark, CheckedTask, Event, Finding, Notification, Review, Role, Task, TaskState
+from studio.reports.todo import tasks_to_review
 from studio.review import comments, suggestions, workflow
 from studio.review.assignments import approval_obstacle, assignees_of
 from studio.review.checklist import QUESTIONS, ReviewAnswer
@@ -119,6 +120,19 @@ def test_required_approvals_come_from_different_people():
     with pytest.raises(WorkflowError, match="already approved this version"):
         workflow.approve(desk.task.pk, by=desk.reviewer)
     workflow.approve(desk.task.pk, by=desk.second)
+
+    assert desk.state == TaskState.APPROVED
+
+
+def test_who_took_an_approval_back_is_asked_for_it_again_and_can_approve_the_same_version():
+    desk = Desk()
+    submit(desk.task.pk, by=desk.author)
+    workflow.approve(desk.task.pk, by=desk.reviewer)
+    workflow.request_changes(desk.task.pk, by=desk.reviewer, text="Which oven?")
+    submit(desk.task.pk, by=desk.author)
+    assert desk.task in tasks_to_review(desk.reviewer, Benchmark.objects.all())
+
+    workflow.approve(desk.task.pk, by=desk.reviewer)
 
     assert desk.state == TaskState.APPROVED
 
