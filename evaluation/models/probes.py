@@ -13,7 +13,7 @@ from studio.models.fields import OrderedJSONField
 
 
 class ReferenceSolution(models.Model):
-    """One way to do a task wholly. Never changed: the newest of a task counts. No agent, user or judge is shown it, and
+    """One way to do a task wholly. Never changed: the newest of a task counts. No agent or user is shown it, and
     it is in no part of the task's content."""
 
     task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, related_name="solutions")

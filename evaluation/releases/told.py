@@ -15,6 +15,7 @@ from evaluation.releases.readiness import TOLD, Blocker
 from evaluation.releases.texts_within import texts_within
 from studio.domain.app_data import CLOCK, ClockError, path_of, read_times
 from studio.domain.episode import EpisodeSpec, Split
+from studio.domain.pack import SOLUTIONS
 from studio.domain.splits import HELD_BACK, PUBLISHED, part_of
 from studio.domain.task import TaskSpec
 from studio.imports.export import episode_files
@@ -100,7 +101,7 @@ class HeldOutTexts:
         """``told``: texts by path."""
         found: dict[tuple[str, _HeldTask], Blocker] = {}
         for path, texts in told:
-            place = path if path.startswith("data/") else DOCUMENTS
+            place = path if path.startswith(("data/", f"{SOLUTIONS}/")) else DOCUMENTS
             which = f"{path} of the published pack tells"
             if place == DOCUMENTS:
                 which = "README, data card and other documents of the published pack tell"

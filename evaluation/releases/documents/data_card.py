@@ -124,8 +124,8 @@ def _validated(found: JsonDict | None) -> str:
 def _solutions(tasks: list[JsonDict]) -> str:
     if number := sum("solution" in row for row in tasks):
         return (
-            f"`{SOLUTIONS}/` has the reference solutions of {count_of(number, 'task')}, so that everybody can see that "
-            "each item can be earned: `pibench validate` plays them again. No agent or user is given them, and "
+            f"`{SOLUTIONS}/` has the reference solutions of {count_of(number, 'task')}, so that everybody can see "
+            "whether each item can be earned: `pibench validate` plays them again. No agent or user is given them, and "
             "whoever trains on this pack leaves them out."
         )
     return "Reference solutions are not in this pack."

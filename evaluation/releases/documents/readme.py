@@ -121,7 +121,7 @@ tasks are excluded."""
 def solutions_text(manifest: JsonDict) -> str:
     if number := sum("solution" in row for row in manifest["tasks"]):
         whose = count_of(number, "reference solution")
-        return f"`{SOLUTIONS}/`: {whose}, one way to earn every item of a task; for people and checks, never for agents"
+        return f"`{SOLUTIONS}/`: {whose}, meant to earn every item of a task; for people and checks, never for agents"
     return "reference solutions are not in it"
 
 

@@ -15,6 +15,8 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluation.models import HeldOutPack, Release, ReleaseRequest, ResultsView, Session
+from evaluation.probes.solutions import write_solution
+from evaluation.protocol.given import GivenTurn
 from evaluation.releases.blocker_kinds import Readiness, readiness_of
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.errata import ErratumOptions, publish_erratum
@@ -375,6 +377,15 @@ def test_what_was_found_in_a_persona_is_not_looked_for_again_until_it_changes(
     save_task(row.pk, load_task(row).model_copy(update={"title": "Another letter"}), by=None)
     with pytest.raises(TypeError):
         readiness_of(benchmark)
+
+
+@pytest.mark.slow
+def test_solution_that_tells_of_a_held_out_task_is_named(benchmark: Benchmark):
+    secret = "The dues of the ferry are paid on Sundays before noon."
+    row = Task.objects.get(task_id=f"{MARK}_alone")
+    save_task(row.pk, load_task(row).model_copy(update={"initial_request": secret}), by=None)
+    write_solution(Task.objects.get(task_id="b", persona__user_id="Harbour"), GivenTurn(secret), by=None)
+    assert "solutions/Harbour/b/solution.json of the published pack tells of" in told_in(cut(benchmark))[0]
 
 
 @pytest.mark.slow

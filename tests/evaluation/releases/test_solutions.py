@@ -73,7 +73,7 @@ def test_pack_has_the_solutions_of_its_tasks_and_the_held_out_pack_those_of_its_
         "a": f"{place}/solution.json",
         "b": None,
     }
-    assert "1 reference solution, one way to earn every item" in files["README.md"].decode()
+    assert "1 reference solution, meant to earn every item" in files["README.md"].decode()
     assert "has the reference solutions of 1 task," in " ".join(files["DATA_CARD.md"].decode().split())
 
     [own] = [name for name in held if name.startswith("solutions/")]
