@@ -9,14 +9,14 @@ from itertools import islice
 
 from evaluation.tools.documents import read_document
 from evaluation.tools.tool import ToolError
-from studio.domain.archive import Limits, unpack
+from studio.domain.archive import Limits, readable_members
 from studio.files.previews.documents import UnreadableDocumentError, extract
 from studio.files.previews.sniff import sniff
 
 DEEPEST = 3
 MOST_FILES = 100
 """Within one file, however deep."""
-LIMITS = Limits(file_bytes=16 << 20, unpacked_bytes=64 << 20, files=2_000)
+LIMITS = Limits(file_bytes=16 << 20, unpacked_bytes=64 << 20)
 
 
 def texts_within(path: str, content: bytes) -> Iterator[str]:
@@ -37,8 +37,8 @@ def _texts(path: str, content: bytes, deepest: int) -> Iterator[str]:
 def _files_in(path: str, content: bytes) -> Iterator[tuple[str, bytes]]:
     kind = sniff(path, content)
     if kind == "zip":
-        yield from sorted(unpack(content, LIMITS).files.items())
+        yield from readable_members(content, LIMITS)
     elif kind == "mail":
         with suppress(UnreadableDocumentError):
-            for name, encoded in extract("mail", content, whole=True)["attached"]:
+            for name, encoded in extract("mail", content, attached=True)["attached"]:
                 yield name, base64.b64decode(encoded)

@@ -9,6 +9,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from studio.domain.file_names import CONTROL, DISGUISING, name_problems
@@ -18,6 +19,8 @@ _CHUNK = 1 << 16
 _MIN_BYTES_FOR_RATIO = 1 << 20
 """Unpacked bytes below which the ratio is not checked."""
 _CENTRAL_ENTRY = b"PK\x01\x02"
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,30 @@ def unpack(data: bytes, limits: Limits) -> Unpacked:
     report = Report("")
     files = _unpack(data, limits, report)
     return Unpacked({} if report.errors else files, report.errors)
+
+
+def readable_members(data: bytes, limits: Limits) -> Iterator[tuple[str, bytes]]:
+    """By name, what can be read of an archive that ``unpack`` may refuse: to be searched, never to be written to disk.
+
+    Of a member that is too large or damaged, its start.
+    """
+    left = limits.unpacked_bytes
+    if data.count(_CENTRAL_ENTRY) > 4 * limits.files:
+        return
+    with suppress(*_DAMAGE), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for entry in sorted(archive.infolist(), key=lambda entry: entry.orig_filename):
+            if not left:
+                break
+            content, most = bytearray(), min(left, limits.file_bytes)
+            if entry.compress_type in _METHODS:
+                with suppress(*_DAMAGE):
+                    for chunk in _chunks(archive, entry):
+                        content += chunk[: most - len(content)]
+                        if len(content) == most:
+                            break
+            left -= len(content)
+            if content:
+                yield entry.orig_filename, bytes(content)
 
 
 def check_names(paths: Iterable[str], limits: Limits) -> list[Problem]:
@@ -140,7 +167,7 @@ def _check_entries(entries: Iterable[zipfile.ZipInfo], limits: Limits, report: R
             _check_name(entry.orig_filename[:-1], limits, entry_report)
         if entry.flag_bits & 0x41:
             entry_report.error("This is encrypted.", "Pack the archive without a password.")
-        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        if entry.compress_type not in _METHODS:
             entry_report.error("This uses an unsupported compression method.", "Pack it again, as an ordinary zip.")
         if entry.file_size > limits.file_bytes:
             _too_large(entry_report, limits)

@@ -38,11 +38,12 @@ def register_confinement(confinement: Confinement) -> None:
     _confinement = confinement
 
 
-def extract(kind: str, content: bytes, *, whole: bool = False) -> dict[str, Any]:
-    """``whole``: not only the first pages and rows."""
+def extract(kind: str, content: bytes, *, whole: bool = False, attached: bool = False) -> dict[str, Any]:
+    """``whole``: not only the first pages and rows. ``attached``: the files attached to mail, too."""
     read = _confinement.read if _confinement and _confinement.available() else read_apart
+    options = [name for name, wanted in (("whole", whole), ("attached", attached)) if wanted]
     try:
-        document = json.loads(read(EXTRACT, PACKAGES, [kind, *(["whole"] if whole else [])], content))
+        document = json.loads(read(EXTRACT, PACKAGES, [kind, *options], content))
     except TimeoutError:
         raise UnreadableDocumentError("It took too long to read.") from None
     except (ValueError, RecursionError):

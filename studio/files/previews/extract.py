@@ -1,4 +1,5 @@
-"""Extracts a document's text: ``extract.py KIND [whole] < file`` prints JSON; ``whole`` raises what is only a preview.
+"""Extracts a document's text: ``extract.py KIND [whole] [attached] < file`` prints JSON; ``whole`` raises what is only
+a preview, ``attached`` adds the files attached to mail.
 
 Parsers of untrusted files may misbehave, so this runs in the sandbox, or where there is none as a separate process with
 little memory and time, no open files and an empty environment. No module imports it.
@@ -26,8 +27,7 @@ ROWS = 200
 COLUMNS = 60
 CELL = 400
 MAX_CHARACTERS = 400_000
-WHOLE = False
-"""Whether files attached to mail are extracted, too."""
+ATTACHED = False
 MAX_PART = 20_000_000
 """Bytes of an unpacked part of a presentation, or of a file attached to mail."""
 HEADERS = ("From", "To", "Cc", "Date", "Subject")
@@ -83,7 +83,7 @@ def mail(content: bytes) -> dict[str, Any]:
         "headers": [[name, str(message[name])[:1000]] for name in HEADERS if message[name]],
         "text" if not body or body.get_content_type() == "text/plain" else "html": text[:MAX_CHARACTERS],
         "attachments": [[_file_name(part), len(part.get_payload(decode=True) or b"")] for part in attached],
-        "attached": [[_file_name(part), _encoded(part)] for part in attached] if WHOLE else [],
+        "attached": [[_file_name(part), _encoded(part)] for part in attached] if ATTACHED else [],
     }
 
 
@@ -92,9 +92,13 @@ def _file_name(part: Any) -> str:
 
 
 def _encoded(part: Any) -> str:
-    """Of a message that is attached, all of it."""
-    content = b"".join(map(bytes, part.get_payload())) if part.is_multipart() else part.get_payload(decode=True)
-    return base64.b64encode(content or b"").decode() if len(content or b"") <= MAX_PART else ""
+    """Of a message that is attached, all of it as it is: not every header can be folded anew."""
+    if part.is_multipart():
+        as_it_is = email.policy.default.clone(refold_source="none")
+        content = b"".join(inner.as_bytes(policy=as_it_is) for inner in part.get_payload())
+    else:
+        content = part.get_payload(decode=True) or b""
+    return base64.b64encode(content).decode() if len(content) <= MAX_PART else ""
 
 
 def slides(content: bytes) -> dict[str, Any]:
@@ -139,8 +143,8 @@ def confine() -> None:
 
 if __name__ == "__main__":
     sys.path.append("/opt/readers")  # in the sandbox
-    if sys.argv[2:] == ["whole"]:
-        WHOLE = True
+    ATTACHED = "attached" in sys.argv[2:]
+    if "whole" in sys.argv[2:]:
         PAGES, SHEETS, ROWS, COLUMNS, CELL = 2_000, 200, 20_000, 400, 4_000
     kinds = {"docx": docx, "sheets": sheets, "pdf": pdf, "mail": mail, "slides": slides}
     result = kinds[sys.argv[1]](sys.stdin.buffer.read())
