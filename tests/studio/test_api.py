@@ -212,7 +212,7 @@ def test_every_error_is_a_problem_document(desk):
         401: nobody.get(desk.url),
         403: client_of(desk.reviewer).put(desk.url, {"version": 2, "spec": spec}, format="json"),
         404: client.get("/api/nothing/here/"),
-        405: client.delete(desk.url),
+        405: client.post(desk.url),
         409: client.put(desk.url, {"version": 1, "spec": spec | {"title": "Second"}}, format="json"),
     }
 
@@ -223,5 +223,5 @@ def test_every_error_is_a_problem_document(desk):
         assert problem["title"] and problem["detail"]
     assert answers[400].json()["errors"] == {"spec": ["This field is required."]}
     assert answers[401]["WWW-Authenticate"] == "Token"
-    assert answers[405]["Allow"] == "GET, PUT, HEAD, OPTIONS"
+    assert answers[405]["Allow"] == "GET, PUT, DELETE, HEAD, OPTIONS"
     assert answers[409].json()["version"] == 2
