@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from decimal import Decimal
 
-from django.db import transaction
 from django.db.models import Q, Sum
 from django.utils import timezone
 
@@ -17,6 +16,7 @@ from evaluation.models.leased import free
 from evaluation.store.usage import OF_USE, Use, use_of
 from studio.domain.phrases import count_of
 from studio.models import Benchmark
+from studio.models.transactions import atomic_with_retry
 from studio.tasks.delete import ever_in
 
 ASK_AGAIN = 0.5
@@ -70,7 +70,7 @@ def keep_free(assistant: AssistantModel, row: Proposal | OpinionRequest, worst: 
         time.sleep(ASK_AGAIN)
 
 
-@transaction.atomic
+@atomic_with_retry
 def _reserve(assistant: AssistantModel, row: Proposal | OpinionRequest, worst: Decimal) -> bool:
     # whoever reserves holds this row: of two at once, the second sees what the first has reserved
     limit = AssistantModel.objects.select_for_update(no_key=True).get(pk=assistant.pk).max_cost

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from studio.domain.anchors import TEXT_FIELDS
 from studio.domain.base import JsonDict, Spec
+from studio.domain.fields import fields_of
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 
@@ -39,7 +39,8 @@ class TextOrigin(Spec):
         if rows:
             row = rows[self.row - 1] if 0 < self.row <= len(rows) else None
             return (row.uid, getattr(row, ROWS[self.field])) if row else None
-        return ("", getattr(task, self.field)) if self.field in TEXT_FIELDS and not self.row else None
+        about = fields_of(TaskSpec).get(self.field)
+        return ("", getattr(task, self.field)) if about and about.prose and not self.row else None
 
 
 Name = tuple[str, str]
