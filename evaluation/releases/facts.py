@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.db.models import Q
 
-from evaluation.assistance.provenance import origins_in, tasks_with_proposed_texts, told_origins
+from evaluation.assistance.provenance import tasks_with_proposed_texts, told_origins
 from evaluation.feasibility.packed import document_path
 from evaluation.pilots.plans import said_by_task
 from evaluation.probes.standing import probe_limits, standings
@@ -19,8 +19,7 @@ from studio.domain.dependencies import dependency_groups
 from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.persona import Skill
 from studio.domain.skills import SKILL_FILE, one_line_description
-from studio.domain.task import TaskSpec
-from studio.domain.text_origins import KEY, to_rows
+from studio.domain.text_origins import KEY, TextOrigin, to_rows
 from studio.domain.tool_catalog import tool_summaries
 from studio.domain.tool_names import APP_PREFIX, tool_domain
 from studio.drafts.load import load_tasks
@@ -49,7 +48,9 @@ def manifest_of(whole: ReleaseCandidate, pins: Sequence[Pin], said: Said, splits
     approvers = _approvers(candidate)
     told = said_by_task([row.pk for row in candidate.tasks])
     solved = {revision for pin in pins for revision in pin.solutions}
-    proposed = told_origins(_helped(candidate))
+    proposed = told_origins(
+        load_tasks({row.pk for row in candidate.tasks} & tasks_with_proposed_texts(candidate.benchmark))
+    )
     benchmark = candidate.benchmark
     return {
         "format": "pi-bench-v2",
@@ -86,7 +87,7 @@ def manifest_of(whole: ReleaseCandidate, pins: Sequence[Pin], said: Said, splits
             }
             for row in candidate.tasks
         ],
-        "made": _made(candidate),
+        "made": _made(candidate, [origin for own in proposed.values() for origin in own]),
         "evidence": _evidence(candidate) if len(candidate.tasks) < len(whole.tasks) else whole.evidence.to_json(),
         "validation": _validation(candidate),
         "exceptions": list(said.exceptions),
@@ -226,14 +227,13 @@ def _categories(candidate: ReleaseCandidate, counts: Counter[str]) -> list[JsonD
     return [{"code": code, "name": name, "tasks": counts[code]} for code, name in known.items()]
 
 
-def _made(candidate: ReleaseCandidate) -> JsonDict:
-    """By how many people, and which of its texts are still a model's, as proposed or edited."""
+def _made(candidate: ReleaseCandidate, origins: Sequence[TextOrigin]) -> JsonDict:
+    """By how many people, and which of its texts are still a model's, as proposed or edited: ``origins``."""
     numbers = {row.pk: candidate.revisions[row.pk].number for row in candidate.tasks}
     people = User.objects.filter(
         Q(pk__in=Revision.objects.filter(task__in=numbers).values("created_by"))
         | Q(pk__in=Revision.origin_authors.through.objects.filter(revision__task__in=numbers).values("user"))
     )
-    origins = [origin for of_task in origins_in(_helped(candidate)).values() for origin in of_task.values()]
     texts = Counter((origin.model, origin.scripted) for origin in origins)
     edits = Counter((origin.model, origin.scripted) for origin in origins if origin.edited)
     return {
@@ -244,11 +244,6 @@ def _made(candidate: ReleaseCandidate) -> JsonDict:
             for (model, scripted), number in sorted(texts.items())
         ],
     }
-
-
-def _helped(candidate: ReleaseCandidate) -> dict[int, TaskSpec]:
-    """Its tasks that may have a model's texts."""
-    return load_tasks({row.pk for row in candidate.tasks} & tasks_with_proposed_texts(candidate.benchmark))
 
 
 def _approvers(candidate: ReleaseCandidate) -> dict[int, list[str]]:
