@@ -24,9 +24,10 @@ def refresh_contents(personas: Collection[int], *, by: User | None) -> None:
         parts = parts_of_tasks((task.spec for task in tasks[row.pk]), PersonaSpec.model_validate(row.spec))
         for task in tasks[row.pk]:
             own = parts[task.task_id]
-            if task.parts != own or task.content != content_hash(own):
+            content = content_hash(own)
+            if task.parts != own or task.content != content:
                 held = not task.outdated
-                task.parts, task.content = own, content_hash(own)
+                task.parts, task.content = own, content
                 changed.append(task)
                 if held and task.outdated:
                     outdated.append(task)
