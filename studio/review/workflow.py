@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
 from studio.domain.phrases import count_of
 from studio.domain.storable import storable_text
@@ -139,11 +138,10 @@ def open_threads(task: Task) -> QuerySet[Comment]:
 
 
 def approvals_of(revision: Revision, content: str) -> int:
-    """Those of this version with this ``Task.content`` that nobody took back. The database counts them likewise."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT approvals_of(%s, %s)", [revision.pk, content])
-        [given] = cursor.fetchone()
-    return int(given)
+    """How many people gave one to this version with this ``Task.content``. The database counts them likewise."""
+    given = Review.objects.approvals(revision=revision, content=content)
+    people: int = given.aggregate(people=Count("reviewer", distinct=True))["people"]
+    return people
 
 
 def _completed_checklist(task: Task, answers: ReviewAnswers | None) -> dict[str, Any]:
