@@ -139,7 +139,7 @@ class SharedSlots:
 
     def _renew_periodically(self) -> None:
         while True:
-            threading.Event().wait(BEAT)
+            time.sleep(BEAT)
             now = time.monotonic()
             with self._lock:
                 self._mine = {slot: until for slot, until in self._mine.items() if until > now}

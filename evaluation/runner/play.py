@@ -61,22 +61,26 @@ class SharedPurse:
 
     def check(self, holder: object, session: Spent, worst: Decimal | None = None) -> None:
         """Waits while calls under way may use up what is left."""
-        own, shared = self.limits.get("session", {}), self.limits.get("pilot", {})
         with self._changed:
-            while True:
-                check_limits("session", own, session)
-                check_limits("run", shared, self.used)
-                others = sum((kept for each, kept in self._reserved.items() if each is not holder), Decimal(0))
-                rooms = (("session", own, session, Decimal(0)), ("run", shared, self.used, others))
-                dear = [room for room in rooms if room[1].get("cost") and worst is not None]
-                if all(
-                    fits(scope, Decimal(str(of["cost"])), used.cost, kept, worst or Decimal(0))
-                    for scope, of, used, kept in dear
-                ):
-                    break
+            while not self._has_room(holder, session, worst):
                 self._changed.wait()
             if worst is not None:  # else the same call is sent again
-                self._reserved[holder] = worst if dear else Decimal(0)
+                self._reserved[holder] = worst
+
+    def _has_room(self, holder: object, session: Spent, worst: Decimal | None) -> bool:
+        """Raises BudgetSpentError."""
+        own, shared = self.limits.get("session", {}), self.limits.get("pilot", {})
+        check_limits("session", own, session)
+        check_limits("run", shared, self.used)
+        if worst is None:
+            return True
+        others = sum((kept for each, kept in self._reserved.items() if each is not holder), Decimal(0))
+        rooms = (("session", own, session, Decimal(0)), ("run", shared, self.used, others))
+        return all(
+            fits(scope, Decimal(str(limits["cost"])), used.cost, kept, worst)
+            for scope, limits, used, kept in rooms
+            if limits.get("cost")
+        )
 
     def spend(self, holder: object, call: Spent) -> None:
         with self._changed:
