@@ -329,21 +329,18 @@ def release_key(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def release_limits(request: SignedInRequest, slug: str) -> HttpResponse:
     """What audits and validations have to show before a release."""
-    benchmark = find_benchmark(request.user, slug)
     theirs: ChangedElsewhere | None = None
-    if request.method == "POST":
-        require(request.user, benchmark, "manage")
     with transaction.atomic():
-        rows = Benchmark.objects.select_for_update(no_key=True) if request.method == "POST" else Benchmark.objects
-        row = rows.get(pk=benchmark.pk)
-        initial = limits_of(row).model_dump()
+        benchmark = find_benchmark(request.user, slug, lock=request.method == "POST")
+        initial = limits_of(benchmark).model_dump()
         now, form = LimitsForm(initial=initial), LimitsForm(request.POST or None, initial=initial)
         if request.method == "POST":
+            require(request.user, benchmark, "manage")
             theirs = changed_elsewhere(request.POST, [form], [now])
             if theirs is not None:
                 form = LimitsForm(theirs.data, initial=initial)
             elif form.is_valid():
-                set_limits(row, form.options(), by=request.user)
+                set_limits(benchmark, form.options(), by=request.user)
                 messages.success(request, "Saved.")
                 return redirect("evaluation:release_new", slug)
     may_change = may(request.user, benchmark, "manage")

@@ -80,9 +80,10 @@ def benchmarks_allowing(user: AnyUser, action: str) -> QuerySet[Benchmark]:
     return Benchmark.objects.filter(pk__in=allowing.values("benchmark"))
 
 
-def find_benchmark(user: AnyUser, slug: str) -> Benchmark:
+def find_benchmark(user: AnyUser, slug: str, *, lock: bool = False) -> Benchmark:
     """Raises Http404 if it does not exist or the user is no member."""
-    return _first_or_404(benchmarks_for(user).filter(slug=_storable(slug)))
+    rows = benchmarks_for(user).filter(slug=_storable(slug))
+    return _first_or_404(rows.select_for_update(no_key=True) if lock else rows)
 
 
 def find_persona(user: AnyUser, slug: str, user_id: str) -> Persona:

@@ -56,17 +56,16 @@ def create(request: SignedInRequest) -> HttpResponse:
 
 @login_required
 def edit(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark = access.find_benchmark(request.user, slug)
-    access.require(request.user, benchmark, "manage")
     theirs: ChangedElsewhere | None = None
     with transaction.atomic():
-        row = Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
-        now = _settings_forms(row, None)
-        forms = _settings_forms(row, request.POST or None)
+        benchmark = access.find_benchmark(request.user, slug, lock=request.method == "POST")
+        access.require(request.user, benchmark, "manage")
+        now = _settings_forms(benchmark, None)
+        forms = _settings_forms(benchmark, request.POST or None)
         if request.method == "POST":
             theirs = changed_elsewhere(request.POST, forms, now)
             if theirs is not None:
-                forms = _settings_forms(row, theirs.data)
+                forms = _settings_forms(benchmark, theirs.data)
             elif sum(not each.is_valid() for each in forms) == 0:
                 form, credits_form = forms
                 form.instance.set_credits(credits_form.options())
