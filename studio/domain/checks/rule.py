@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import Any, TypeVar, cast
 
 from studio.domain.checks.opinions import Opinion
@@ -20,9 +21,11 @@ T = TypeVar("T")
 class Flaw:
     """A defect reported by a rule; the engine adds rule, persona and task."""
 
-    field: str
     message: str
-    fix: str
+    fix: str = ""
+    """Empty: the one of ``in_field`` or ``in_rows``."""
+    field: str = ""
+    """Likewise."""
     item: int | None = None
     """1-based."""
     passage: str = ""
@@ -75,6 +78,10 @@ class CheckContext:
         """The tasks that run before ``task``; none if it is unplaced."""
         return self.episode.tasks[: self.once(_positions).get(task.task_id, 0)]
 
+    def later(self, task: TaskSpec) -> tuple[TaskSpec, ...]:
+        """The tasks that run after ``task``; none if it is unplaced."""
+        return self.episode.tasks[self.once(_positions).get(task.task_id, len(self.episode.tasks)) + 1 :]
+
     def task(self, task_id: str) -> TaskSpec | None:
         return self.once(_tasks_by_id).get(task_id)
 
@@ -89,6 +96,10 @@ def _tasks_by_id(context: CheckContext) -> dict[str, TaskSpec]:
 
 
 Check = Callable[[TaskSpec, CheckContext], Iterable[Flaw]]
+RowCheck = Callable[[Any, TaskSpec, CheckContext], Iterable[Flaw]]
+TextCheck = Callable[[str, CheckContext], Iterable[Flaw]]
+Texts = Callable[[TaskSpec], Iterable[tuple[str, int | None, str]]]
+"""Field, 1-based item and text."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +134,52 @@ def rule(
         return check
 
     return register
+
+
+def in_field(field: str, fix: str = "") -> Callable[[Check], Check]:
+    """Of a rule: where its flaws are and how they are fixed, if a flaw says nothing else."""
+
+    def complete(check: Check) -> Check:
+        @wraps(check)
+        def run(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+            for flaw in check(task, context):
+                yield replace(flaw, field=flaw.field or field, fix=flaw.fix or fix)
+
+        return run
+
+    return complete
+
+
+def in_rows(field: str, fix: str = "") -> Callable[[RowCheck], Check]:
+    """The same of a rule that looks at each row of the field by itself."""
+
+    def complete(check: RowCheck) -> Check:
+        @in_field(field, fix)
+        @wraps(check)
+        def run(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+            for position, row in enumerate(getattr(task, field), 1):
+                for flaw in check(row, task, context):
+                    yield replace(flaw, item=position)
+
+        return run
+
+    return complete
+
+
+def in_texts(fix: str = "", *, others: Texts | None = None) -> Callable[[TextCheck], Check]:
+    """The same of a rule that looks at each of ``authored_texts``, and of ``others``, by itself."""
+
+    def complete(check: TextCheck) -> Check:
+        @in_field("", fix)
+        @wraps(check)
+        def run(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+            for name, item, text in (*authored_texts(task), *(others(task) if others else ())):
+                for flaw in check(text, context):
+                    yield replace(flaw, field=name, item=item)
+
+        return run
+
+    return complete
 
 
 def authored_texts(task: TaskSpec) -> Iterator[tuple[str, int | None, str]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import wraps
 
-from studio.domain.checks.rule import CheckContext
+from studio.domain.checks.rule import Check, CheckContext, Flaw, in_field
 from studio.domain.graders import GraderReport, ScriptReading, read_script
 from studio.domain.task import TaskSpec
 
@@ -28,3 +30,21 @@ def script_of(task: TaskSpec, context: CheckContext) -> ReadableScript | None:
         return None
     name = file.path.rpartition("/")[2]
     return ReadableScript(name, source, read_script(source), context.known.reports.get(file.sha256))
+
+
+ScriptCheck = Callable[[ReadableScript, TaskSpec, CheckContext], Iterable[Flaw]]
+
+
+def in_script(fix: str = "") -> Callable[[ScriptCheck], Check]:
+    """Of a rule that looks at the task's grader script, if there is one to be read; else as ``in_field``."""
+
+    def complete(check: ScriptCheck) -> Check:
+        @in_field("grader_script", fix)
+        @wraps(check)
+        def run(task: TaskSpec, context: CheckContext) -> Iterable[Flaw]:
+            script = script_of(task, context)
+            return check(script, task, context) if script else ()
+
+        return run
+
+    return complete

@@ -9,6 +9,7 @@ from studio.domain.caching import cached
 from studio.domain.checks.rule import CheckContext
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
+from studio.domain.tool_names import bare_tool_name
 
 FILE_NAME = re.compile(
     r"(?<![\w/@.-])[\w][\w.-]*(?:/[\w.-]+)*\.(?:md|txt|csv|tsv|json|ya?ml|pdf|docx?|xlsx?|pptx?|png|jpe?g|html?|eml|ics|zip)\b",
@@ -105,10 +106,30 @@ def file_mentions(text: str) -> tuple[re.Match[str], ...]:
     return tuple(match for match in FILE_NAME.finditer(text, 0, 40_000) if not _WEB_PAGE.match(match[0]))
 
 
+def base_name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def known_file_names(task: TaskSpec, context: CheckContext) -> set[str]:
+    """Names of files that are there, expected or shown to judges up to this task, and of the persona's skills."""
+    tasks = (*context.earlier(task), task)
+    paths = (path for other in tasks for path in (*other.expected_paths, *other.files_read))
+    skills = (file for skill in context.episode.persona.skills for file in skill.files)
+    files = (file.path for file in (*(file for other in tasks for file in other.assets), *skills))
+    return set(map(base_name, (*paths, *files)))
+
+
+def is_unbound(tool: str, context: CheckContext) -> bool:
+    """Whether it is a tool of an application that the persona does not have."""
+    return "__" in tool and bare_tool_name(tool) not in context.once(_bound_tools)
+
+
+def _bound_tools(context: CheckContext) -> frozenset[str]:
+    return frozenset(map(bare_tool_name, context.episode.persona.tools))
+
+
 def is_created_in(task: TaskSpec, name: str) -> bool:
-    if any(path.rpartition("/")[2] == name for path in task.expected_paths):
-        return True
-    return name in created_file_names(task.initial_request)
+    return name in map(base_name, task.expected_paths) or name in created_file_names(task.initial_request)
 
 
 @cached
@@ -122,5 +143,5 @@ def created_file_names(request: str) -> frozenset[str]:
         asked_before = verb_ends and not _FROM.search(same_sentence, verb_ends[-1])
         asked_after = _CREATED_AFTER.match(request, match.end(), match.end() + 120)
         if (asked_before or _INTO.search(before) or asked_after) and not _READ_HERE.search(before[-40:]):
-            names.add(match[0].rpartition("/")[2])
+            names.add(base_name(match[0]))
     return frozenset(names)

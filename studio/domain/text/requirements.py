@@ -104,6 +104,10 @@ class Requirements:
     """The individual requirements, verbatim, as far as they can be separated."""
     second: Span | None
 
+    @property
+    def several(self) -> bool:
+        return self.sure > 1 or self.listed > 2
+
 
 @cached
 def requirements(text: str) -> Requirements:

@@ -30,10 +30,10 @@ def sign_in_missing(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         title = declared_apps()[sign_in.app].title
         verb = VERBS.get(sign_in.field, "This tells of a sign-in")
         yield Flaw(
-            sign_in.field,
             f"{verb} to {title}, but the app’s data {flaw}.",
             "Add the account to the app’s data, or correct what is said here.",
-            sign_in.item,
+            field=sign_in.field,
+            item=sign_in.item,
             passage=sign_in.passage,
             about=f"{sign_in.app} {sign_in.username}",
         )

@@ -7,9 +7,10 @@ from studio.domain.caching import cached
 from studio.domain.checks.disagreement import find_disagreement
 from studio.domain.checks.facts import facts
 from studio.domain.checks.quotes import quote
-from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
+from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, in_field, rule
 from studio.domain.checks.sources import established_text, opening_text, prerequisite_ids, visible_text
 from studio.domain.evidence_map import script_keys
+from studio.domain.findings import Severity
 from studio.domain.task import TaskSpec
 from studio.domain.text.clauses import Span, sentences
 from studio.domain.text.coverage import word_overlap
@@ -23,6 +24,7 @@ LONGEST = 20_000
 
 
 @rule("contradiction", "warning")
+@in_field("", "Make the two consistent.")
 def contradiction(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Two values for one thing in request, intents, checklist, files or script descriptions: an agent that follows one
     fails by the other."""
@@ -46,7 +48,7 @@ def contradiction(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         if not _agrees(key.about[:2_000], agreed):
             for flaw in _flaws("grader_script", None, key.about[:2_000], before):
                 message = f"What the script checks as “{key.name}”: {flaw.message}"
-                yield Flaw(flaw.field, message, flaw.fix, about=f"{key.name}: {flaw.about}")
+                yield Flaw(message, field=flaw.field, about=f"{key.name}: {flaw.about}")
 
 
 def _agrees(text: str, agreed: Collection[tuple[str, str]]) -> bool:
@@ -58,14 +60,8 @@ def _agrees(text: str, agreed: Collection[tuple[str, str]]) -> bool:
 def _flaws(field: str, position: int | None, text: str, others: list[tuple[str, str]]) -> Iterator[Flaw]:
     for name, other in others:
         if conflict := find_disagreement(text, other, of_a_file=name.startswith("“")):
-            yield Flaw(
-                field,
-                f"{name} says something else: {quote(conflict.theirs)}.",
-                "Make the two consistent.",
-                position,
-                passage=conflict.mine,
-                about=conflict.theirs,
-            )
+            message = f"{name} says something else: {quote(conflict.theirs)}."
+            yield Flaw(message, field=field, item=position, passage=conflict.mine, about=conflict.theirs)
             return
 
 
@@ -102,35 +98,21 @@ def _different_years(task: TaskSpec, name: str, days: list[Day]) -> Iterator[Fla
         for day in find_days(text):
             near = [other for other in days if other.month == day.month and abs(other.day - day.day) <= NEAR]
             if day.year and near and all(abs(other.year - day.year) == 1 for other in near):
-                yield Flaw(
-                    field,
-                    f"“{day.span.text}” is in {day.year}; “{name}” puts the same days into {near[0].year}.",
-                    "Use one year for both.",
-                    item,
-                    passage=day.span.text,
-                    other=name,
-                )
+                here = day.span.text
+                message = f"“{here}” is in {day.year}; “{name}” puts the same days into {near[0].year}."
+                yield Flaw(message, "Use one year for both.", field, item, here, name)
 
 
 def _different_days(task: TaskSpec, name: str, text: str) -> Iterator[Flaw]:
     theirs = _dated_sentences(text)
-    if not theirs:
-        return
-    for field, item, own_text in authored_texts(task):
+    for field, item, own_text in authored_texts(task) if theirs else ():
         for span, day in _dated_sentences(own_text):
-            rest = _without(span.text, day)
+            rest, here = _without(span.text, day), day.span.text
             for sentence, other_day in theirs:
-                if (day.day, day.month) == (other_day.day, other_day.month):
-                    continue
-                if _is_same_event(rest, _without(sentence.text, other_day)):
-                    yield Flaw(
-                        field,
-                        f"“{day.span.text}” here is “{other_day.span.text}” in “{name}”.",
-                        "Use one day for both.",
-                        item,
-                        passage=day.span.text,
-                        other=name,
-                    )
+                same_day = (day.day, day.month) == (other_day.day, other_day.month)
+                if not same_day and _is_same_event(rest, _without(sentence.text, other_day)):
+                    message = f"“{here}” here is “{other_day.span.text}” in “{name}”."
+                    yield Flaw(message, "Use one day for both.", field, item, here, name)
                     return
 
 
@@ -159,25 +141,19 @@ YEAR = re.compile(r"(?<!\d)20\d\d(?!\d)")
 
 
 @rule("date-weekday", "warning")
+@in_field("", "Correct the day or the date.")
 def date_weekday(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A date with the wrong weekday can be read, and judged, in two ways."""
     years = {int(year) for year in YEAR.findall(established_text(task))}
+    only = years.pop() if len(years) == 1 else 0
     for field, item, text in authored_texts(task):
         for day in find_days(text):
-            year = day.year or (years.copy().pop() if len(years) == 1 else 0)
-            if day.weekday < 0 or not year:
-                continue
-            real = day.falls_on(year)
-            if real is None or real == day.weekday:
-                continue
-            yield Flaw(
-                field,
-                f"“{day.span.text}” is a {WEEKDAYS[real].capitalize()} in {year}.",
-                "Correct the day or the date.",
-                item,
-                passage=day.span.text,
-                severity="warning" if day.year else "hint",
-            )
+            year, here = day.year or only, day.span.text
+            real = day.falls_on(year) if year and day.weekday >= 0 else None
+            if real is not None and real != day.weekday:
+                message = f"“{here}” is a {WEEKDAYS[real].capitalize()} in {year}."
+                severity: Severity = "warning" if day.year else "hint"
+                yield Flaw(message, field=field, item=item, passage=here, severity=severity)
 
 
 CAPITAL = re.compile(r"(?<![\w’'-])[A-Z][\w’'-]*+")
@@ -187,31 +163,24 @@ MIN_LETTERS = 5
 
 
 @rule("name-spelt-twice", "warning", across_tasks=True)
+@in_field("", "Use the same spelling in both places.")
 def name_spelt_twice(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A name with two spellings: an agent that follows one fails by the other."""
     demands = [("intents", n, intent.content) for n, intent in enumerate(task.intents, 1)]
     demands += [("checklist", n, item.criterion) for n, item in enumerate(task.checklist, 1)]
     if not any(_names(text) for _, _, text in demands):
         return
-    known = _names(visible_text(task, context)).union(
-        *(_names(established_text(earlier)) for earlier in context.earlier(task))
-    )
+    texts = (visible_text(task, context), *map(established_text, context.earlier(task)))
+    known = frozenset[str]().union(*map(_names, texts))
     by_part = _by_part(known)
-    seen = set()
+    seen: set[str] = set()
     for field, position, text in demands:
-        for name in sorted(_names(text) - known):
+        for name in sorted(_names(text) - known - seen):
             candidates = {other for part in _parts(name) for other in by_part.get(part, ())}
-            other = next((candidate for candidate in sorted(candidates) if _is_misspelt(name, candidate)), None)
-            if other and name not in seen:
+            if other := next((each for each in sorted(candidates) if _is_misspelt(name, each)), None):
                 seen.add(name)
-                yield Flaw(
-                    field,
-                    f"The name “{name}” is spelt “{other}” elsewhere.",
-                    "Use the same spelling in both places.",
-                    position,
-                    passage=name,
-                    data=other,
-                )
+                message = f"The name “{name}” is spelt “{other}” elsewhere."
+                yield Flaw(message, field=field, item=position, passage=name, data=other)
 
 
 def _by_part(names: Iterable[str]) -> dict[tuple[int, str], list[str]]:

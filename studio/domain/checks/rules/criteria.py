@@ -8,11 +8,12 @@ from studio.domain.checks.opinions import BY_MODEL
 from studio.domain.checks.questions import atomic_question
 from studio.domain.checks.quotes import join_with_and, quote
 from studio.domain.checks.repetition import find_repeats
-from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.rule import CheckContext, Flaw, in_field, in_rows, rule
 from studio.domain.checks.sources import established_texts, file_mentions, opening_text, profile_text
 from studio.domain.checks.vagueness import vague_phrase
 from studio.domain.evidence_map import script_keys
-from studio.domain.task import TaskSpec
+from studio.domain.findings import Severity
+from studio.domain.task import ChecklistItem, TaskSpec
 from studio.domain.text.clauses import sentences
 from studio.domain.text.coverage import coverage
 from studio.domain.text.requirements import requirements
@@ -20,35 +21,29 @@ from studio.domain.text.words import content_words, words
 
 
 @rule("empty-criterion", "warning")
-def empty_criterion(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("checklist", "Write a criterion, or remove the item.")
+def empty_criterion(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An item without a criterion is stored but never graded."""
-    for position, item in enumerate(task.checklist, 1):
-        if not item.criterion.strip():
-            yield Flaw(
-                "checklist",
-                ("The item has no criterion and is not graded."),
-                "Write a criterion, or remove the item.",
-                position,
-            )
+    if not item.criterion.strip():
+        yield Flaw("The item has no criterion and is not graded.")
 
 
 @rule("weight-not-positive", "error")
-def weight_not_positive(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("checklist", "Enter a number greater than 0.")
+def weight_not_positive(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A weight is a number greater than 0."""
-    for position, item in enumerate(task.checklist, 1):
-        if not 0 < item.weight < float("inf"):
-            yield Flaw("checklist", f"The weight is {item.weight:g}.", "Enter a number greater than 0.", position)
+    if not 0 < item.weight < float("inf"):
+        yield Flaw(f"The weight is {item.weight:g}.")
 
 
 @rule("duplicate-criterion", "warning")
+@in_field("checklist", "Remove one of the two, or give one of them a higher weight.")
 def duplicate_criterion(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A repeated criterion counts twice. A hint if only the order of the words differs."""
     for position, first, exactly in find_repeats([item.criterion for item in task.checklist]):
         yield Flaw(
-            "checklist",
             f"This is item {first} again." if exactly else f"This says what item {first} says, in another order.",
-            "Remove one of the two, or give one of them a higher weight.",
-            position,
+            item=position,
             passage=task.checklist[position - 1].criterion,
             about=task.checklist[first - 1].uid,
             severity="warning" if exactly else "hint",
@@ -60,22 +55,15 @@ MIN_WORDS = 3
 
 
 @rule("criterion-repeats-key", "warning")
-def criterion_repeats_key(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("checklist", "Remove the item, or change what it asks for.")
+def criterion_repeats_key(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What the grader script already decides would count twice."""
-    keys = [(f"the script's check “{key.name}”", key.about) for key in script_keys(task) if key.about]
-    for position, item in enumerate(task.checklist if keys else (), 1):
-        if len(content_words(item.criterion)) < MIN_WORDS:
-            continue
-        for name, about in keys:
-            if min(coverage(item.criterion, about).near, coverage(about, item.criterion).near) >= SAME:
-                yield Flaw(
-                    "checklist",
-                    f"{name[:1].upper()}{name[1:]} decides this already: {quote(about)}.",
-                    "Remove the item, or change what it asks for.",
-                    position,
-                    passage=item.criterion.strip(),
-                )
-                break
+    criterion = item.criterion
+    for key in script_keys(task) if len(content_words(criterion)) >= MIN_WORDS else ():
+        if key.about and min(coverage(criterion, key.about).near, coverage(key.about, criterion).near) >= SAME:
+            message = f"The script's check “{key.name}” decides this already: {quote(key.about)}."
+            yield Flaw(message, passage=criterion.strip())
+            return
 
 
 OPINION = re.compile(
@@ -91,20 +79,14 @@ OPINION = re.compile(
 
 
 @rule("criterion-vague", "hint")
-def criterion_vague(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("checklist", "Name what must be present: a section, a number, a limit, a format.")
+def criterion_vague(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Two people who read the same reply and files should agree on whether a criterion is met (paper, Table 11)."""
-    for position, item in enumerate(task.checklist, 1):
-        opinion = _opinion(item.criterion)
-        if item.grader == "rubric" and (phrase := opinion or vague_phrase(item.criterion)):
-            yield Flaw(
-                "checklist",
-                "Two people could disagree on whether this is met: nothing says what to look for."
-                if not opinion
-                else "The criterion asks what someone thinks of it; no reply, file or tool call shows that.",
-                "Name what must be present: a section, a number, a limit, a format.",
-                position,
-                passage=phrase,
-            )
+    if item.grader == "rubric" and (opinion := _opinion(item.criterion)):
+        message = "The criterion asks what someone thinks of it; no reply, file or tool call shows that."
+        yield Flaw(message, passage=opinion)
+    elif item.grader == "rubric" and (phrase := vague_phrase(item.criterion)):
+        yield Flaw("Two people could disagree on whether this is met: nothing says what to look for.", passage=phrase)
 
 
 @cached
@@ -129,17 +111,11 @@ PROCESS = re.compile(
 
 
 @rule("criterion-is-process", "warning")
-def criterion_is_process(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("checklist", "Say what must be there at the end; make the rest a hidden intent.")
+def criterion_is_process(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The checklist scores the outcome; how proactively it was reached is what the intents score (paper, Table 11)."""
-    for position, item in enumerate(task.checklist, 1):
-        if match := PROCESS.search(item.criterion):
-            yield Flaw(
-                "checklist",
-                "The criterion scores how the agent went about it, not what came out.",
-                "Say what must be there at the end; make the rest a hidden intent.",
-                position,
-                passage=match[0],
-            )
+    if match := PROCESS.search(item.criterion):
+        yield Flaw("The criterion scores how the agent went about it, not what came out.", passage=match[0])
 
 
 QUESTION = re.compile(
@@ -155,22 +131,16 @@ UNMARKED = re.compile(
 
 
 @rule("criterion-interrogative", "warning")
-def criterion_interrogative(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("checklist", "Rewrite it as a statement that is true when the criterion is met.")
+def criterion_interrogative(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Judges answer YES if a criterion is met; a question leaves open which answer is the good one."""
-    for position, item in enumerate(task.checklist, 1):
-        text = item.criterion.strip()
-        if (
-            QUESTION.fullmatch(text)
-            or UNMARKED.match(text)
-            or (text.endswith(("?", "？")) and "“" not in text[-40:] and '"' not in text[-40:])
-        ):
-            yield Flaw(
-                "checklist",
-                "The criterion is a question.",
-                "Rewrite it as a statement that is true when the criterion is met.",
-                position,
-                passage=text,
-            )
+    text = item.criterion.strip()
+    if (
+        QUESTION.fullmatch(text)
+        or UNMARKED.match(text)
+        or (text.endswith(("?", "？")) and "“" not in text[-40:] and '"' not in text[-40:])
+    ):
+        yield Flaw("The criterion is a question.", passage=text)
 
 
 MAX_QUOTED, QUOTE_LENGTH = 3, 36
@@ -178,27 +148,19 @@ MAX_QUOTED, QUOTE_LENGTH = 3, 36
 
 
 @rule("criterion-not-atomic", "warning")
-def criterion_not_atomic(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("checklist", "Split it so that each item is one requirement.")
+def criterion_not_atomic(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """One requirement per item: half of a bundle earns nothing, and results do not show which half was missing (paper,
     Table 11)."""
-    for position, item in enumerate(task.checklist, 1):
-        estimate = requirements(item.criterion)
-        opinion = context.known.opinions.get(atomic_question(item.criterion).key) if context.known.opinions else None
-        if opinion and (opinion.count > 1) != (estimate.sure > 1 or estimate.listed > 2):
-            if opinion.count > 1:
-                message = f"Asks for {opinion.count} things{BY_MODEL}."
-                yield Flaw("checklist", message, "Split it so that each item is one requirement.", position)
-            continue
-        if estimate.sure < 2 and estimate.listed < 3:
-            continue
-        yield Flaw(
-            "checklist",
-            _message(estimate.parts),
-            "Split it so that each item is one requirement.",
-            position,
-            passage=estimate.second.text if estimate.second else "",
-            severity="warning" if estimate.sure > 1 or estimate.enumerated else "hint",
-        )
+    estimate = requirements(item.criterion)
+    opinion = context.known.opinions.get(atomic_question(item.criterion).key) if context.known.opinions else None
+    if opinion and (opinion.count > 1) != estimate.several:
+        if opinion.count > 1:
+            yield Flaw(f"Asks for {opinion.count} things{BY_MODEL}.")
+    elif estimate.several:
+        passage = estimate.second.text if estimate.second else ""
+        severity: Severity = "warning" if estimate.sure > 1 or estimate.enumerated else "hint"
+        yield Flaw(_message(estimate.parts), passage=passage, severity=severity)
 
 
 def _message(parts: tuple[str, ...]) -> str:
@@ -227,21 +189,20 @@ VERBS = frozenset(
 
 
 @rule("criterion-truncated", "warning")
-def criterion_truncated(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("checklist", "Finish the sentence.")
+def criterion_truncated(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An unfinished sentence can be judged in as many ways as it can end."""
-    for position, item in enumerate(task.checklist, 1):
-        text = item.criterion.strip()
-        match = OPEN_END.search(text, max(0, len(text) - LONGEST_END))
-        if match and not (match["stranded"] and ASKS.search(text)):
-            yield _flaw(position, text[max(0, match.start() - 40) :])
-        elif text.count("“") > text.count("”") or text.count("(") > text.count(")"):
-            yield _flaw(position, "“" if text.count("“") > text.count("”") else "(")
-        elif rest := _verbless(text):
-            yield _flaw(position, rest)
+    if broken := _broken_off(item.criterion.strip()):
+        yield Flaw("The criterion breaks off.", passage=broken)
 
 
-def _flaw(position: int, broken: str) -> Flaw:
-    return Flaw("checklist", "The criterion breaks off.", "Finish the sentence.", position, passage=broken)
+def _broken_off(text: str) -> str:
+    """Where the text does; empty if it does not."""
+    match = OPEN_END.search(text, max(0, len(text) - LONGEST_END))
+    if match and not (match["stranded"] and ASKS.search(text)):
+        return text[max(0, match.start() - 40) :]
+    open_mark = next((a for a, b in ("“”", "()") if text.count(a) > text.count(b)), "")
+    return open_mark or _verbless(text)
 
 
 def _verbless(text: str) -> str:
@@ -270,45 +231,30 @@ ELSEWHERE = re.compile(r"\b(?:internet|web|online|search|look up|research|curren
 
 
 @rule("criterion-unsupported", "hint", across_tasks=True)
+@in_field("checklist", "State it in an intent, a file or an earlier task, or accept other wording.")
 def criterion_unsupported(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A number, limit, sum or address that a criterion demands must be known from request, intents, files or earlier
     sessions. Silent if the agent may learn it from tools, the web or a file that cannot be read here."""
     wanted = [(n, value) for n, item in enumerate(task.checklist, 1) for value in _demanded_values(item.criterion)]
-    if not wanted:
+    if not wanted or task.tool_evidence or task.tools or ELSEWHERE.search(task.initial_request):
         return
     earlier = context.earlier(task)
     files = [file for other in (*earlier, task) for file in other.assets]
-    evidence_tools = task.tool_evidence or task.tools
-    if (
-        evidence_tools
-        or ELSEWHERE.search(task.initial_request)
-        or any(file.sha256 not in context.texts for file in files)
-    ):
+    if any(file.sha256 not in context.texts for file in files):
         return
+    established = context.once(established_texts)
     sources = [opening_text(task), profile_text(context.episode.persona)]
     sources += [intent.content for intent in task.intents]
-    established = context.once(established_texts)
     sources += [established[other.task_id] for other in earlier]
     sources += [context.texts[file.sha256] for file in files]
     paths = [*(file.path for file in files), *(match[0] for match in file_mentions(task.initial_request))]
     may_be_computed = any(path.casefold().endswith(TABLES) for path in paths)
     readable = [_normalized(source) for source in sources]
     for position, value in wanted:
-        plain = _normalized(value)
-        if any(plain in source for source in readable) or (
-            may_be_computed and (AMOUNT.search(value) or (value.isdigit() and len(value) < REFERENCE_DIGITS))
-        ):
-            continue
-        numbers = _numbers(value)
-        if any(not numbers.isdisjoint(_numbers(source)) for source in sources):
-            continue
-        yield Flaw(
-            "checklist",
-            f"Nothing the assistant can see mentions {quote(value)}.",
-            "State it in an intent, a file or an earlier task, or accept other wording.",
-            position,
-            passage=value,
-        )
+        is_amount = AMOUNT.search(value) or (value.isdigit() and len(value) < REFERENCE_DIGITS)
+        is_said = any(_normalized(value) in source for source in readable) or (may_be_computed and is_amount)
+        if not is_said and all(_numbers(value).isdisjoint(_numbers(source)) for source in sources):
+            yield Flaw(f"Nothing the assistant can see mentions {quote(value)}.", item=position, passage=value)
 
 
 @cached

@@ -2,15 +2,14 @@ import re
 from collections.abc import Iterator
 
 from studio.domain.checks.quotes import SHORT, join_with_and, quote
-from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.rule import CheckContext, Flaw, in_rows, rule
 from studio.domain.checks.rule_proposals import Reading, describe_rule, read_criterion
-from studio.domain.checks.sources import file_mentions
+from studio.domain.checks.sources import file_mentions, is_unbound
 from studio.domain.task import ChecklistItem, ExactCheck, TaskSpec
 from studio.domain.text.clauses import quoted
 from studio.domain.text.exactness import ExactForm, describe_check, exactness
 from studio.domain.text.prose import is_negative
 from studio.domain.text.requirements import requirements
-from studio.domain.tool_names import bare_tool_name
 
 REQUIRED_FIELDS = {
     "file_exists": ("path",),
@@ -27,42 +26,30 @@ PHRASES = {"path": "a file", "text": "the text to look for", "tool": "a tool", "
 
 
 @rule("rule-incomplete", "error")
-def rule_incomplete(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("checklist")
+def rule_incomplete(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An exact check says what it looks at."""
-    for position, item in enumerate(task.checklist, 1):
-        if item.grader != "rule":
-            continue
-        if item.rule is None:
-            yield Flaw(
-                "checklist",
-                "The item is graded by a rule but has none.",
-                "Choose what to check, or let a judge grade it.",
-                position,
-            )
-            continue
-        if item.rule.kind in ("record_exists", "record_gone") and not (item.rule.arguments or item.rule.containing):
-            fix = "Say at least one field, such as “title = Plan”."
-            yield Flaw("checklist", "Any record would meet the rule.", fix, position, about="fields")
-        for name in REQUIRED_FIELDS[item.rule.kind]:
-            if not getattr(item.rule, name).strip():
-                message, fix = f"The rule does not name {PHRASES[name]}.", f"Name {PHRASES[name]}."
-                yield Flaw("checklist", message, fix, position, about=name)
+    if item.grader != "rule":
+        return
+    if item.rule is None:
+        yield Flaw("The item is graded by a rule but has none.", "Choose what to check, or let a judge grade it.")
+        return
+    if item.rule.kind in ("record_exists", "record_gone") and not (item.rule.arguments or item.rule.containing):
+        fix = "Say at least one field, such as “title = Plan”."
+        yield Flaw("Any record would meet the rule.", fix, about="fields")
+    for name in REQUIRED_FIELDS[item.rule.kind]:
+        if not getattr(item.rule, name).strip():
+            message, fix = f"The rule does not name {PHRASES[name]}.", f"Name {PHRASES[name]}."
+            yield Flaw(message, fix, about=name)
 
 
 @rule("rule-tool-unbound", "warning")
-def rule_tool_unbound(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("checklist", "Add it to the persona's tools, or correct the name.")
+def rule_tool_unbound(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An exact check expects a tool that the agent cannot call. Names without “__” are the workspace's own."""
-    bound = {bare_tool_name(tool) for tool in context.episode.persona.tools}
-    for position, item in enumerate(task.checklist, 1):
-        tool = item.rule.tool if item.rule else ""
-        if "__" in tool and bare_tool_name(tool) not in bound:
-            yield Flaw(
-                "checklist",
-                f"The persona has no tool “{tool}”: this check can never be met.",
-                "Add it to the persona's tools, or correct the name.",
-                position,
-                passage=tool if tool in item.criterion else "",
-            )
+    if item.rule and is_unbound(tool := item.rule.tool, context):
+        passage = tool if tool in item.criterion else ""
+        yield Flaw(f"The persona has no tool “{tool}”: this check can never be met.", passage=passage)
 
 
 WITHOUT_TEXT = ("tool_called", "record_exists", "record_gone", "nothing_else_changed")
@@ -71,12 +58,12 @@ NUMBER_AND_UNIT = re.compile(r"(\d[\d.,:]*\d|\d)\s?([^\W\d_]+|[%€$£])")
 
 
 @rule("rule-differs", "warning")
-def rule_differs(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("checklist", "Change the rule or the criterion, or let a judge decide.")
+def rule_differs(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The rule decides, and people read the criterion: after one of them was changed, they may ask for different
     things."""
-    for position, item in enumerate(task.checklist, 1):
-        if item.grader == "rule" and item.rule and item.criterion.strip() and (why := _difference(item, item.rule)):
-            yield Flaw("checklist", why, "Change the rule or the criterion, or let a judge decide.", position)
+    if item.grader == "rule" and item.rule and item.criterion.strip() and (why := _difference(item, item.rule)):
+        yield Flaw(why)
 
 
 def _difference(item: ChecklistItem, rule: ExactCheck) -> str:
@@ -117,33 +104,31 @@ def _plain(text: str) -> str:
 
 
 @rule("criterion-should-be-rule", "warning")
-def criterion_should_be_rule(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("checklist")
+def criterion_should_be_rule(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An exact check decides the same way every time, at no cost (paper, Table 11). A rule is offered only if it
     decides the whole criterion."""
-    for position, item in enumerate(task.checklist, 1):
-        if item.grader == "rule":
-            continue
-        reading = read_criterion(item.criterion, task, task.tools or context.episode.persona.tools)
-        exact = exactness(item.criterion)
-        if reading.rule:
-            fix = f"Make it a rule: {describe_rule(reading.rule)}."
-        elif exact:
-            fix = _instead(item, exact, reading)
-        else:
-            continue
-        is_bundle = reading.rule is None and counts_as_several(item.criterion)
-        text = exact.texts[0] if exact else reading.covered[0]
-        yield Flaw(
-            "checklist",
-            "An exact check could decide part of this."
-            if is_bundle or (exact and reading.rule is None and exact.kind in DECIDED_BY_RULES)
-            else "An exact check could decide this; a judge is asked instead.",
-            fix,
-            position,
-            passage=text if text in item.criterion else "",
-            proposal=reading.rule,
-            severity="hint" if is_bundle or (exact and not exact.sure) else "warning",
-        )
+    if item.grader == "rule":
+        return
+    reading = read_criterion(item.criterion, task, task.tools or context.episode.persona.tools)
+    exact = exactness(item.criterion)
+    if reading.rule:
+        fix = f"Make it a rule: {describe_rule(reading.rule)}."
+    elif exact:
+        fix = _instead(item, exact, reading)
+    else:
+        return
+    is_bundle = reading.rule is None and requirements(item.criterion).several
+    text = exact.texts[0] if exact else reading.covered[0]
+    yield Flaw(
+        "An exact check could decide part of this."
+        if is_bundle or (exact and reading.rule is None and exact.kind in DECIDED_BY_RULES)
+        else "An exact check could decide this; a judge is asked instead.",
+        fix,
+        passage=text if text in item.criterion else "",
+        proposal=reading.rule,
+        severity="hint" if is_bundle or (exact and not exact.sure) else "warning",
+    )
 
 
 DECIDED_BY_RULES = ("contains", "equals", "lacks", "exists")
@@ -151,7 +136,7 @@ DECIDED_BY_RULES = ("contains", "equals", "lacks", "exists")
 
 def _instead(item: ChecklistItem, exact: ExactForm, reading: Reading) -> str:
     """What to do where no rule decides the whole criterion."""
-    if counts_as_several(item.criterion):
+    if requirements(item.criterion).several:
         return "Split it first: a rule decides one requirement."
     if exact.kind == "tool":
         return "If a tool call decides it, name the tool: “calls …”."
@@ -162,8 +147,3 @@ def _instead(item: ChecklistItem, exact: ExactForm, reading: Reading) -> str:
     lost = join_with_and(quote(words) for words in reading.left_over)
     decides = f"decide {join_with_and(quote(words) for words in reading.covered)} and " if reading.covered else ""
     return f"A rule would {decides}lose {lost}. Keep the judge, or take out of the criterion what does not matter."
-
-
-def counts_as_several(criterion: str) -> bool:
-    estimate = requirements(criterion)
-    return estimate.sure > 1 or estimate.listed > 2

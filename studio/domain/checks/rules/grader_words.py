@@ -7,7 +7,7 @@ from studio.domain.checks.limits import Limit, limits
 from studio.domain.checks.quotes import quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.rules.agreement import is_one_edit_apart
-from studio.domain.checks.scripts import ReadableScript, script_of
+from studio.domain.checks.scripts import ReadableScript, in_script
 from studio.domain.checks.sources import established_text, profile_text, visible_text
 from studio.domain.findings import Severity
 from studio.domain.graders import Amount
@@ -21,43 +21,38 @@ ASKS = re.compile(
     r"|do not|don't|never|always|create|write|draft|send|make|prepare|add|put|give|tell|find|book|set|keep|use)\b|[?:]",
     re.IGNORECASE,
 )
-WORD_FIX = "Ask for it in an intent, the request or a file, or accept other wording."
 
 
 @rule("grader-word-unasked", "warning", across_tasks=True)
-def grader_word_unasked(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_script("Ask for it in an intent, the request or a file, or accept other wording.")
+def grader_word_unasked(script: ReadableScript, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The script requires only text that something asks for; of alternatives, one is enough. A hint if the text is
     mentioned but, unlike the others required with it, not asked for. Silent if a file of the task cannot be read here.
     """
-    script = script_of(task, context)
-    if script is None or not script.reading.demands or any(file.sha256 not in context.texts for file in task.assets):
+    if not script.reading.demands or any(file.sha256 not in context.texts for file in task.assets):
         return
-    known_vocabulary, asked_vocabulary = (
-        _Vocabulary(_readable_texts(task, context)),
-        _Vocabulary(_asking_texts(task, context)),
-    )
+    known_words, asked_words = map(_Vocabulary, (_readable_texts(task, context), _asking_texts(task, context)))
     groups: dict[int, list[tuple[str, ...]]] = defaultdict(list)
     for demand in script.reading.demands:
         if all(_is_word(word) for word in demand.any_of):
             groups[demand.line].append(demand.any_of)
     seen = set()
     for line, group in groups.items():
-        asked = [texts for texts in group if any(map(asked_vocabulary.has, texts))]
+        asked = [texts for texts in group if any(map(asked_words.has, texts))]
         for texts in group:
             if texts in seen or texts in asked:
                 continue
-            wanted = f"“{script.name}” requires {' or '.join(quote(text) for text in texts[:3])} (line {line})"
-            about = "\n".join(texts)
-            if not any(map(known_vocabulary.has, texts)):
-                seen.add(texts)
-                message = f"{wanted}, which nothing in the task or before it asks for."
-                yield Flaw("grader_script", message, WORD_FIX, passage=texts[0], about=about)
+            severity: Severity = "warning"
+            if not any(map(known_words.has, texts)):
+                why = "which nothing in the task or before it asks for"
             elif len(texts) == 1 and len(group) > 2 and len(asked) == len(group) - 1:
-                seen.add(texts)
-                message = (
-                    f"{wanted}, which is mentioned but not asked for, as the other words are that it requires there."
-                )
-                yield Flaw("grader_script", message, WORD_FIX, passage=texts[0], severity="hint", about=about)
+                why = "which is mentioned but not asked for, as the other words are that it requires there"
+                severity = "hint"
+            else:
+                continue
+            seen.add(texts)
+            wanted = f"“{script.name}” requires {' or '.join(quote(text) for text in texts[:3])} (line {line})"
+            yield Flaw(f"{wanted}, {why}.", passage=texts[0], about="\n".join(texts), severity=severity)
 
 
 def _is_word(text: str) -> bool:
@@ -109,7 +104,6 @@ DAY_OR_TIME = re.compile(r"\d{1,2}[:.]\d\d|\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./
 MIN_DIGITS = 3
 """Minimum digits of a number that can be mistaken for another."""
 LONGEST = 40_000
-CONTRADICTION_FIX = "Make the script and the task consistent."
 
 
 class Mismatch(NamedTuple):
@@ -118,12 +112,10 @@ class Mismatch(NamedTuple):
 
 
 @rule("grader-contradicts", "warning", across_tasks=True)
-def grader_contradicts(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_script("Make the script and the task consistent.")
+def grader_contradicts(script: ReadableScript, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The script looks for the same numbers, dates and names as request, intents, checklist and files contain. A day or
     time is a hint, because it may follow from another one."""
-    script = script_of(task, context)
-    if script is None:
-        return
     yield from _amount_flaws(script, task)
     readable = _readable(task, context)
     numbers = list(dict.fromkeys(match[0].strip(".,:") for match in NUMBER.finditer(readable)))[:500]
@@ -135,14 +127,9 @@ def grader_contradicts(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             continue
         for word in demand.any_of:
             if mismatch := _find_mismatch(word, lower, numbers, addresses, names):
-                yield Flaw(
-                    "grader_script",
-                    f"“{script.name}” looks for {quote(word)} (line {demand.line}), and the task has "
-                    f"{quote(mismatch.theirs)}.",
-                    CONTRADICTION_FIX,
-                    passage=word if word in script.source else "",
-                    severity=mismatch.severity,
-                )
+                message = f"“{script.name}” looks for {quote(word)} (line {demand.line}), and the task has "
+                passage = word if word in script.source else ""
+                yield Flaw(f"{message}{quote(mismatch.theirs)}.", passage=passage, severity=mismatch.severity)
                 break
 
 
@@ -199,13 +186,9 @@ def _amount_flaws(script: ReadableScript, task: TaskSpec) -> Iterator[Flaw]:
         same_unit = [(where, limit) for where, limit in stated if limit.noun == amount.noun]
         if len({(limit.low, limit.high) for _, limit in same_unit}) == 1 and _is_stricter(amount, same_unit[0][1]):
             where, limit = same_unit[0]
-            yield Flaw(
-                "grader_script",
-                f"“{script.name}” counts {_describe(amount)} (line {amount.line}), and {where} says "
-                f"{quote(limit.span.text)}.",
-                CONTRADICTION_FIX,
-                about=f"{_describe(amount)} (line {amount.line}): {limit.span.text}",
-            )
+            counted = f"{_describe(amount)} (line {amount.line})"
+            message = f"“{script.name}” counts {counted}, and {where} says {quote(limit.span.text)}."
+            yield Flaw(message, about=f"{counted}: {limit.span.text}")
 
 
 def _is_stricter(amount: Amount, limit: Limit) -> bool:
@@ -218,14 +201,12 @@ def _is_stricter(amount: Amount, limit: Limit) -> bool:
 
 def _describe(amount: Amount) -> str:
     if amount.low == amount.high:
-        return f"exactly {amount.low:g} {amount.noun}s"
-    if amount.high == float("inf"):
-        return f"at least {amount.low:g} {amount.noun}s"
-    return (
-        f"at most {amount.high:g} {amount.noun}s"
-        if not amount.low
-        else f"{amount.low:g} to {amount.high:g} {amount.noun}s"
-    )
+        count = f"exactly {amount.low:g}"
+    elif amount.high == float("inf"):
+        count = f"at least {amount.low:g}"
+    else:
+        count = f"{amount.low:g} to {amount.high:g}" if amount.low else f"at most {amount.high:g}"
+    return f"{count} {amount.noun}s"
 
 
 def _readable(task: TaskSpec, context: CheckContext) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from studio.domain.caching import cached
 from studio.domain.checks.quotes import join_with_and
 from studio.domain.checks.repetition import find_repeats
-from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.rule import CheckContext, Flaw, in_field, in_rows, rule
 from studio.domain.checks.sources import established_text, profile_text, visible_text
 from studio.domain.checks.vagueness import vague_phrase
 from studio.domain.episode import EpisodeSpec
@@ -16,29 +16,29 @@ from studio.domain.text.words import content_words
 
 
 @rule("no-intents", "error")
+@in_field("intents", "Add one: something the user needs but does not say.")
 def no_intents(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Without a hidden intent there is nothing to be proactive about, and the format rejects the task."""
     if not task.intents:
-        yield Flaw("intents", "The task has no hidden intent.", "Add one: something the user needs but does not say.")
+        yield Flaw("The task has no hidden intent.")
 
 
 @rule("empty-intent", "error")
-def empty_intent(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("intents", "Write what the user needs, or remove it.")
+def empty_intent(intent: HiddenIntent, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An empty intent cannot be judged, and the format rejects it."""
-    for position, intent in enumerate(task.intents, 1):
-        if not intent.content.strip():
-            yield Flaw("intents", "The intent is empty.", "Write what the user needs, or remove it.", position)
+    if not intent.content.strip():
+        yield Flaw("The intent is empty.")
 
 
 @rule("duplicate-intent", "warning")
+@in_field("intents", "Remove one of the two.")
 def duplicate_intent(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A repeated intent counts twice. A hint if only the order of the words differs."""
     for position, first, exactly in find_repeats([intent.content for intent in task.intents]):
         yield Flaw(
-            "intents",
             f"This is intent {first} again." if exactly else f"This says what intent {first} says, in another order.",
-            "Remove one of the two.",
-            position,
+            item=position,
             passage=task.intents[position - 1].content,
             about=task.intents[first - 1].uid,
             severity="warning" if exactly else "hint",
@@ -46,36 +46,25 @@ def duplicate_intent(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
 
 
 @rule("intent-vague", "hint")
-def intent_vague(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("intents", "Name what must be present: a section, a number, a limit, a format.")
+def intent_vague(intent: HiddenIntent, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Whether an intent was met must be decidable from what the agent wrote (paper, Table 10)."""
-    for position, intent in enumerate(task.intents, 1):
-        if phrase := vague_phrase(intent.content):
-            yield Flaw(
-                "intents",
-                "Two people could disagree on whether this was met.",
-                "Name what must be present: a section, a number, a limit, a format.",
-                position,
-                passage=phrase,
-            )
+    if phrase := vague_phrase(intent.content):
+        yield Flaw("Two people could disagree on whether this was met.", passage=phrase)
 
 
 @rule("intent-bundled", "hint")
-def intent_bundled(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("intents", "Split it so that each part can be met separately.")
+def intent_bundled(intent: HiddenIntent, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Two needs in one intent share one status, so meeting one of them earns credit for both or for none."""
-    for position, intent in enumerate(task.intents, 1):
-        estimate = requirements(intent.content)
-        second = estimate.second.text if estimate.second else ""
-        if estimate.sure > 1 and re.match(r"(?:and|but|plus)\b|[A-Z]", second):
-            yield Flaw(
-                "intents",
-                f"The intent holds about {estimate.sure} needs.",
-                "Split it so that each part can be met separately.",
-                position,
-                passage=second,
-            )
+    estimate = requirements(intent.content)
+    second = estimate.second.text if estimate.second else ""
+    if estimate.sure > 1 and re.match(r"(?:and|but|plus)\b|[A-Z]", second):
+        yield Flaw(f"The intent holds about {estimate.sure} needs.", passage=second)
 
 
 @rule("intent-unrecoverable", "warning")
+@in_field("intents", "Add a source: profile, earlier task, file, tool, or asking.")
 def intent_unrecoverable(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An intent that nothing lets an agent find, infer or ask for measures luck (paper, Table 10). Silent about tasks
     without any marked source."""
@@ -83,15 +72,11 @@ def intent_unrecoverable(task: TaskSpec, context: CheckContext) -> Iterator[Flaw
         return
     for position, intent in enumerate(task.intents, 1):
         if intent.content.strip() and not intent.recoverable_from:
-            yield Flaw(
-                "intents",
-                "Nothing tells the assistant this.",
-                "Add a source: profile, earlier task, file, tool, or asking.",
-                position,
-            )
+            yield Flaw("Nothing tells the assistant this.", item=position)
 
 
 @rule("intent-unscored", "hint")
+@in_field("intents", "Add one, link an existing item to it, or remove the intent.")
 def intent_unscored(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A need that no criterion follows from does not affect the scored outcome (paper, Table 10). Only for tasks whose
     items are linked to intents."""
@@ -100,12 +85,7 @@ def intent_unscored(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         return
     for position, intent in enumerate(task.intents, 1):
         if intent.uid not in followed:
-            yield Flaw(
-                "intents",
-                "No checklist item tests this intent.",
-                "Add one, link an existing item to it, or remove the intent.",
-                position,
-            )
+            yield Flaw("No checklist item tests this intent.", item=position)
 
 
 MIN_INTENTS = 3
@@ -115,6 +95,7 @@ SHARE_TESTED = 0.2
 
 
 @rule("intents-untested", "warning")
+@in_field("checklist", "Add items for what the intents want, or link the items to them.")
 def intents_untested(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """If no item tests any intent, an agent that ignores all of them completes the task."""
     items, intents = task.scored_items, [intent.content for intent in task.intents if intent.content.strip()]
@@ -122,11 +103,7 @@ def intents_untested(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         return
     tested = [vocabulary(item.criterion) for item in items]
     if not any(_is_tested(vocabulary(intent), tested) for intent in intents):
-        yield Flaw(
-            "checklist",
-            f"No item tests any of the {len(intents)} intents.",
-            "Add items for what the intents want, or link the items to them.",
-        )
+        yield Flaw(f"No item tests any of the {len(intents)} intents.")
 
 
 def _is_tested(intent: Vocabulary, items: Iterable[Vocabulary]) -> bool:
@@ -134,19 +111,18 @@ def _is_tested(intent: Vocabulary, items: Iterable[Vocabulary]) -> bool:
 
 
 @rule("initial-status-provided", "warning")
-def initial_status_provided(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("intents", "Set it to “not stated initially”, or move it into the request.")
+def initial_status_provided(intent: HiddenIntent, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An intent that starts as provided never counts as met but stays in the denominator."""
-    for position, intent in enumerate(task.intents, 1):
-        if intent.initial_status == "provided":
-            yield Flaw(
-                "intents",
-                "The intent starts as provided: no agent can get credit for it.",
-                "Set it to “not stated initially”, or move it into the request.",
-                position,
-            )
+    if intent.initial_status == "provided":
+        yield Flaw("The intent starts as provided: no agent can get credit for it.")
 
 
 @rule("persistent-alone", "warning", across_tasks=True)
+@in_field(
+    "intents",
+    "Add a source, make the task depend on the task that establishes it, or set its scope to this session only.",
+)
 def persistent_alone(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A persistent intent comes from an earlier session, or is established here for a later one."""
     if all(intent.scope != "persistent" for intent in task.intents):
@@ -156,19 +132,14 @@ def persistent_alone(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         return
     for position, intent in enumerate(task.intents, 1):
         if intent.scope == "persistent" and not intent.recoverable_from:
-            yield Flaw(
-                "intents",
-                "The intent is persistent, but no other task is related to this one.",
-                "Add a source, make the task depend on the task that establishes it, or set "
-                "its scope to this session only.",
-                position,
-            )
+            yield Flaw("The intent is persistent, but no other task is related to this one.", item=position)
 
 
 SAME = 0.8
 
 
 @rule("persistent-not-earlier", "hint", across_tasks=True)
+@in_field("intents", "Add the earlier task or the profile as a source, or set the scope to this session only.")
 def persistent_not_earlier(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A persistent intent has its evidence in an earlier session, or is established here for a later one (paper, Table
     10). Reported once for all intents of a task."""
@@ -176,10 +147,8 @@ def persistent_not_earlier(task: TaskSpec, context: CheckContext) -> Iterator[Fl
         single = len(positions) == 1
         which = f"Intent {positions[0]} is" if single else f"Intents {join_with_and(map(str, positions))} are"
         yield Flaw(
-            "intents",
             f"{which} persistent, but only this task shows {'it' if single else 'them'}.",
-            "Add the earlier task or the profile as a source, or set the scope to this session only.",
-            positions[0],
+            item=positions[0],
             about=_uids(task, positions),
         )
 
@@ -233,6 +202,7 @@ LASTS = re.compile(
 
 
 @rule("scope-unmarked", "hint", across_tasks=True)
+@in_field("intents")
 def scope_unmarked(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An intent that a later session relies on is marked as persistent (paper, Table 10). Reported once for all intents
     of a task."""
@@ -240,11 +210,10 @@ def scope_unmarked(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         single = len(positions) == 1
         which = f"Intent {positions[0]} is" if single else f"Intents {join_with_and(map(str, positions))} are"
         yield Flaw(
-            "intents",
             f"{which} marked for this session only, but a later task that builds on it needs "
             f"{'it' if single else 'them'} again.",
             f"Set {'its' if single else 'their'} scope to persistent.",
-            positions[0],
+            item=positions[0],
             about=_uids(task, positions),
         )
 
@@ -283,26 +252,20 @@ SHARE_OF_ORIGIN = 0.4
 
 
 @rule("intent-from-nowhere", "hint", across_tasks=True)
-def intent_from_nowhere(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("intents", "State it in one of them, or remove this text.")
+def intent_from_nowhere(intent: HiddenIntent, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What an intent refers back to (“as agreed”) is in an earlier session, the profile or a file (paper, Table 10)."""
-    for position, intent in enumerate(task.intents, 1):
-        passage = _back_reference(intent.content)
-        if not passage or any(source.kind != "question" for source in intent.recoverable_from):
-            continue
-        wanted = BACK_REFERENCE.sub(" ", intent.content[:2_000])
-        sources = [
-            profile_text(context.episode.persona),
-            visible_text(task, context).removeprefix(task.initial_request),
-        ]
-        sources += [f"{established_text(other)}\n{visible_text(other, context)}" for other in context.earlier(task)]
-        if all(word_overlap(wanted, text) < SHARE_OF_ORIGIN for text in sources):
-            yield Flaw(
-                "intents",
-                f"“{passage}”: no earlier task, file or profile says so.",
-                "State it in one of them, or remove this text.",
-                position,
-                passage=passage,
-            )
+    passage = _back_reference(intent.content)
+    if not passage or any(source.kind != "question" for source in intent.recoverable_from):
+        return
+    wanted = BACK_REFERENCE.sub(" ", intent.content[:2_000])
+    sources = [
+        profile_text(context.episode.persona),
+        visible_text(task, context).removeprefix(task.initial_request),
+    ]
+    sources += [f"{established_text(other)}\n{visible_text(other, context)}" for other in context.earlier(task)]
+    if all(word_overlap(wanted, text) < SHARE_OF_ORIGIN for text in sources):
+        yield Flaw(f"“{passage}”: no earlier task, file or profile says so.", passage=passage)
 
 
 @cached

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from studio.domain.checks.opinions import BY_MODEL, Opinion
 from studio.domain.checks.questions import is_written, leak_question
 from studio.domain.checks.quotes import SHORT, quote
-from studio.domain.checks.rule import CheckContext, Flaw, rule
-from studio.domain.checks.sources import opening_text
+from studio.domain.checks.rule import CheckContext, Flaw, in_field, in_rows, rule
+from studio.domain.checks.sources import base_name, opening_text
+from studio.domain.findings import Severity
 from studio.domain.skills import SKILL_FILE, description
-from studio.domain.task import TaskSpec
+from studio.domain.task import HiddenIntent, TaskSpec
 from studio.domain.text.coverage import coverage, word_overlap
 from studio.domain.text.leaks import LONGEST, Leak, find_leak, topic_of
 from studio.domain.text.word_index import SAID, vocabulary
@@ -55,39 +56,22 @@ def given_away(task: TaskSpec, opinions: Mapping[str, Opinion]) -> Iterator[Give
             yield GivenAway(number, leak)
 
 
-def _second_opinion(position: int, intent: str, opinion: Opinion) -> Flaw:
-    """A warning at most: it stops nobody."""
-    said = f": {quote(opinion.quote, SHORT)}" if opinion.quote else ""
-    return Flaw(
-        "intents",
-        f"The request says {'this' if opinion.degree == 'wholly' else 'part of this'} already{said}{BY_MODEL}.",
-        "Remove it from the request, or remove the intent.",
-        position,
-        passage=intent.strip(),
-        severity="warning",
-    )
-
-
 @rule("intent-in-request", "warning", judges_language=True)
+@in_field("intents", "Remove it from the request, or remove the intent.")
 def intent_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What the request says is not hidden: every agent gets credit for it (paper, Table 10)."""
     for given in given_away(task, context.known.opinions):
-        leak = given.leak
-        if given.opinion:
-            yield _second_opinion(given.number, task.intents[given.number - 1].content, given.opinion)
-        if leak is None:
-            continue
-        wholly = _degree(leak) == "wholly"
-        yield Flaw(
-            "intents",
-            f"The request says {'this' if wholly else 'part of this'} already: {quote(leak.source, SHORT)}.",
-            "Remove it from the request, or remove the intent."
-            if wholly
-            else "Remove that part from the request, or keep only the unstated part in the intent.",
-            given.number,
-            passage=leak.passage,
-            severity="error" if wholly else "warning",
-        )
+        wholly = (given.opinion.degree if given.opinion else _degree(given.leak)) == "wholly"
+        said = f": {quote(given.quote, SHORT)}" if given.quote else ""
+        message = f"The request says {'this' if wholly else 'part of this'} already{said}"
+        if given.leak:
+            fix = "" if wholly else "Remove that part from the request, or keep only the unstated part in the intent."
+            severity: Severity = "error" if wholly else "warning"
+            yield Flaw(f"{message}.", fix, item=given.number, passage=given.leak.passage, severity=severity)
+        else:  # a warning at most: it stops nobody
+            yield Flaw(
+                f"{message}{BY_MODEL}.", item=given.number, passage=task.intents[given.number - 1].content.strip()
+            )
 
 
 SHARE = 0.75
@@ -98,29 +82,19 @@ PARTS = re.compile(r"[:;,/→|()]|\s[–—-]\s|\s(?:and|to|with|from|by)\s")
 
 
 @rule("intent-in-title", "hint")
-def intent_in_title(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("intents", "Use a title that reveals no more than the request.")
+def intent_in_title(intent: HiddenIntent, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A title that names what is hidden reveals it wherever titles are shown: to agents, colleagues, in results."""
-    asked = {word.key for word in content_words(task.initial_request[:20_000])}
-    parts = [part.strip() for part in PARTS.split(task.title) if part.strip()]
-    for position, intent in enumerate(task.intents, 1):
-        for part in parts:
-            unasked = [word for word in content_words(part) if word.key not in asked]
-            if sum(word.weight for word in unasked) < MIN_WEIGHT:
-                continue
-            has = vocabulary(intent.content[:2_000]).has
-            revealed = [word for word in unasked if has(word.key) >= SAID]
-            if (
-                sum(word.weight for word in revealed) >= MIN_WEIGHT
-                and coverage(part, intent.content[:2_000]).near >= SHARE
-            ):
-                yield Flaw(
-                    "intents",
-                    f"The title names it: {quote(part)}.",
-                    "Use a title that reveals no more than the request.",
-                    position,
-                    passage=_passage(intent.content, revealed),
-                )
-                break
+    asked = vocabulary(task.initial_request[:20_000]).keys
+    content = intent.content[:2_000]
+    for part in filter(None, map(str.strip, PARTS.split(task.title))):
+        unasked = [word for word in content_words(part) if word.key not in asked]
+        if sum(word.weight for word in unasked) < MIN_WEIGHT:
+            continue
+        revealed = [word for word in unasked if vocabulary(content).has(word.key) >= SAID]
+        if sum(word.weight for word in revealed) >= MIN_WEIGHT and coverage(part, content).near >= SHARE:
+            yield Flaw(f"The title names it: {quote(part)}.", passage=_passage(intent.content, revealed))
+            return
 
 
 def _passage(text: str, revealed: list[Word]) -> str:
@@ -135,34 +109,23 @@ ANYWHERE = 0.6
 
 
 @rule("intent-in-file", "hint")
-def intent_in_file(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("intents", "Add the file as the intent's source, or remove this from the file.")
+def intent_in_file(intent: HiddenIntent, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A file that states an intent openly is its source, and should be marked as such if that is intended."""
-    for position, intent in enumerate(task.intents, 1):
-        marked_files = {source.ref.rpartition("/")[2] for source in intent.recoverable_from if source.kind == "file"}
-        for file in task.assets:
-            text = context.texts.get(file.sha256, "")
-            if (
-                not text
-                or file.path.rpartition("/")[2] in marked_files
-                or word_overlap(intent.content, text[:LONGEST]) < ANYWHERE
-            ):
-                continue
-            leak = find_leak(intent.content, text)
-            if (
-                leak
-                and leak.degree == "wholly"
-                and leak.chance >= SURE_IN_FILE
-                and len(content_words(intent.content)) > 3
-            ):
-                yield Flaw(
-                    "intents",
-                    f"“{file.path}” says this openly: {quote(leak.source, SHORT)}.",
-                    "Add the file as the intent's source, or remove this from the file.",
-                    position,
-                    passage=leak.passage,
-                    data=file.path,
-                )
-                break
+    marked = {base_name(source.ref) for source in intent.recoverable_from if source.kind == "file"}
+    for file in task.assets if len(content_words(intent.content)) > MIN_WORDS else ():
+        text = context.texts.get(file.sha256, "")
+        if base_name(file.path) in marked or word_overlap(intent.content, text[:LONGEST]) < ANYWHERE:
+            continue
+        if leak := _open_leak(intent, text, SURE_IN_FILE):
+            message = f"“{file.path}” says this openly: {quote(leak.source, SHORT)}."
+            yield Flaw(message, passage=leak.passage, data=file.path)
+            return
+
+
+def _open_leak(intent: HiddenIntent, text: str, sure: float) -> Leak | None:
+    leak = find_leak(intent.content, text)
+    return leak if leak and leak.degree == "wholly" and leak.chance >= sure else None
 
 
 SURE = 0.75
@@ -170,7 +133,8 @@ MIN_WORDS = 3
 
 
 @rule("intent-in-tool", "warning")
-def intent_in_tool(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("intents", "Remove the intent, or remove the tool from this task.")
+def intent_in_tool(intent: HiddenIntent, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Agents see a tool's description from the first turn, so what it says is not hidden (paper, Table 10).
 
     General tools are the same in every benchmark and tell nothing of a task.
@@ -178,41 +142,25 @@ def intent_in_tool(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     bound = task.tools or context.episode.persona.tools
     shown = {name: text for name, text in context.known.tools.items() if name in bound and "__" in name}
     everything = "\n".join(shown.values())
-    for position, intent in enumerate(task.intents, 1):
-        if len(content_words(intent.content)) < MIN_WORDS or word_overlap(intent.content, everything) < ANYWHERE:
-            continue
-        for name, text in shown.items():
-            leak = find_leak(intent.content, text)
-            if leak and leak.degree == "wholly" and leak.chance >= SURE:
-                yield Flaw(
-                    "intents",
-                    f"The description of the tool “{name}” says this to every agent: {quote(leak.source)}.",
-                    "Remove the intent, or remove the tool from this task.",
-                    position,
-                    passage=leak.passage,
-                )
-                break
+    if len(content_words(intent.content)) < MIN_WORDS or word_overlap(intent.content, everything) < ANYWHERE:
+        return
+    for name, text in shown.items():
+        if leak := _open_leak(intent, text, SURE):
+            message = f"The description of the tool “{name}” says this to every agent: {quote(leak.source)}."
+            yield Flaw(message, passage=leak.passage)
+            return
 
 
 @rule("intent-in-skill", "warning")
-def intent_in_skill(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("intents", "Move it from the description into the skill's text, or remove the intent.")
+def intent_in_skill(intent: HiddenIntent, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Agents see a skill's description from the first turn, so what it says is not hidden (paper, Table 10). The rest
     of a skill has to be looked up and is a legitimate source."""
-    shown = [(name, text) for name, text in _descriptions(task, context) if text]
-    for position, intent in enumerate(task.intents, 1):
-        if len(content_words(intent.content)) < MIN_WORDS:
-            continue
-        for name, text in shown:
-            leak = find_leak(intent.content, text)
-            if leak and leak.degree == "wholly" and leak.chance >= SURE:
-                yield Flaw(
-                    "intents",
-                    f"The description of the skill “{name}” says this to every agent: {quote(leak.source, SHORT)}.",
-                    "Move it from the description into the skill's text, or remove the intent.",
-                    position,
-                    passage=leak.passage,
-                )
-                break
+    for name, text in _descriptions(task, context) if len(content_words(intent.content)) >= MIN_WORDS else ():
+        if leak := _open_leak(intent, text, SURE):
+            message = f"The description of the skill “{name}” says this to every agent: {quote(leak.source, SHORT)}."
+            yield Flaw(message, passage=leak.passage)
+            return
 
 
 def _descriptions(task: TaskSpec, context: CheckContext) -> Iterator[tuple[str, str]]:
@@ -230,6 +178,7 @@ LIKELY = 0.3
 
 
 @rule("request-tells-all", "warning")
+@in_field("initial_request", "Remove what an assistant should find, infer or ask for.")
 def request_tells_all(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A request that leaves nothing unsaid measures obedience, not initiative (paper, Table 9)."""
     topic = topic_of((intent.content for intent in task.intents), task.title)
@@ -237,8 +186,6 @@ def request_tells_all(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     if len(leaks) >= MIN_INTENTS and math.prod(leak.chance if leak else 0.0 for leak in leaks) >= LIKELY:
         wholly = sum(leak is not None and leak.degree == "wholly" for leak in leaks)
         yield Flaw(
-            "initial_request",
             "The request gives away part of every hidden intent.",
-            "Remove what an assistant should find, infer or ask for.",
             severity="warning" if 2 * wholly >= len(leaks) else "hint",
         )

@@ -7,6 +7,7 @@ from studio.domain.checks.quotes import quote
 from studio.domain.checks.records import (
     ACTIONS,
     RESOURCES,
+    ResourceKind,
     available_tools,
     findable_text,
     is_available,
@@ -14,9 +15,18 @@ from studio.domain.checks.records import (
     message_subjects,
     record_numbers,
 )
-from studio.domain.checks.rule import CheckContext, Flaw, rule
-from studio.domain.checks.sources import established_text, file_mentions, is_created_in, profile_text, visible_text
-from studio.domain.task import Recovery, TaskSpec
+from studio.domain.checks.rule import CheckContext, Flaw, in_field, in_rows, rule
+from studio.domain.checks.sources import (
+    base_name,
+    established_text,
+    file_mentions,
+    is_created_in,
+    known_file_names,
+    profile_text,
+    visible_text,
+)
+from studio.domain.findings import Severity
+from studio.domain.task import HiddenIntent, Recovery, TaskSpec
 from studio.domain.text.coverage import word_overlap
 from studio.domain.text.words import content_words
 from studio.domain.tool_names import bare_tool_name
@@ -25,95 +35,57 @@ MANY_TOOLS = 128
 
 
 @rule("tool-unbound", "error")
-def tool_unbound(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("tools", "Add it to the persona's tools, or choose another one.")
+def tool_unbound(tool: str, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A task can require only tools of its persona."""
-    for position, tool in enumerate(task.tools, 1):
-        if tool not in context.episode.persona.tools:
-            yield Flaw(
-                "tools",
-                f"The persona has no tool “{tool}”.",
-                "Add it to the persona's tools, or choose another one.",
-                position,
-                passage=tool,
-            )
+    if tool not in context.episode.persona.tools:
+        yield Flaw(f"The persona has no tool “{tool}”.", passage=tool)
 
 
 @rule("tools-too-many", "hint", across_tasks=True)
+@in_field("tools", "Choose the tools that the task needs, or let the agent find them by search.")
 def tools_too_many(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Several services refuse more, and agents then look for tools before they can call them. Reported at the tasks
     that choose so many, or at the first session of a persona that binds them."""
     tools = task.tools or context.episode.persona.tools
     if len(tools) > MANY_TOOLS and (task.tools or not context.earlier(task)):
-        yield Flaw(
-            "tools",
-            f"An agent gets {len(tools)} tools here; several services take at most {MANY_TOOLS} at once.",
-            "Choose the tools that the task needs, or let the agent find them by search.",
-        )
+        yield Flaw(f"An agent gets {len(tools)} tools here; several services take at most {MANY_TOOLS} at once.")
 
 
 @rule("skill-unknown", "error")
-def skill_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("skills", "Add it to the persona's skills, or choose another one.")
+def skill_unknown(skill: str, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A task can require only skills of its persona."""
-    known = {skill.name for skill in context.episode.persona.skills}
-    for position, skill in enumerate(task.skills, 1):
-        if skill not in known:
-            yield Flaw(
-                "skills",
-                f"The persona has no skill “{skill}”.",
-                "Add it to the persona's skills, or choose another one.",
-                position,
-                passage=skill,
-            )
+    if not any(skill == own.name for own in context.episode.persona.skills):
+        yield Flaw(f"The persona has no skill “{skill}”.", passage=skill)
 
 
 @rule("recovery-unknown", "error", across_tasks=True)
-def recovery_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("intents")
+def recovery_unknown(intent: HiddenIntent, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The session, file or tool from which an intent can be recovered exists."""
-    for position, intent in enumerate(task.intents, 1):
-        for source in intent.recoverable_from:
-            if source.ref.strip() and (problem := _missing(source, task, context)):
-                message, fix = problem
-                yield Flaw(
-                    "intents",
-                    message,
-                    fix,
-                    position,
-                    other=source.ref if source.kind == "session" else "",
-                    severity="error" if source.kind == "session" else "warning",
-                    about=f"{source.kind} {source.ref}",
-                )
+    for source in intent.recoverable_from:
+        if source.ref.strip() and (problem := _missing(source, task, context)):
+            severity: Severity = "error" if source.kind == "session" else "warning"
+            other = source.ref if source.kind == "session" else ""
+            yield Flaw(*problem, other=other, severity=severity, about=f"{source.kind} {source.ref}")
 
 
 def _missing(source: Recovery, task: TaskSpec, context: CheckContext) -> tuple[str, str] | None:
-    earlier = context.earlier(task)
-    persona = context.episode.persona
-    if source.kind == "session" and source.ref not in {other.task_id for other in earlier}:
-        return (
-            f"The intent's source “{source.ref}” is not an earlier task.",
-            "Choose an earlier task of the episode.",
-        )
-    if source.kind == "tool" and persona.tools and not _is_bound(source.ref, persona.tools):
-        return (
-            f"The intent's source is the tool “{source.ref}”, which the persona does not have.",
-            "Add it to the persona's tools, or choose another source.",
-        )
-    if source.kind == "file":
-        name = source.ref.rpartition("/")[2]
-        tasks = (*earlier, task)
-        names = {
-            path.rpartition("/")[2]
-            for path in (
-                *(file.path for other in tasks for file in other.assets),
-                *(path for other in tasks for path in (*other.expected_paths, *other.files_read)),
-                *(file.path for skill in persona.skills for file in skill.files),
-            )
-        }
-        if name not in names and not any(is_created_in(other, name) for other in tasks):
-            return (
-                f"The intent's source “{source.ref}” does not exist.",
-                "Upload it to this task, or correct the name.",
-            )
+    tools, named = context.episode.persona.tools, f"“{source.ref}”"
+    if source.kind == "session" and all(source.ref != other.task_id for other in context.earlier(task)):
+        return f"The intent's source {named} is not an earlier task.", "Choose an earlier task of the episode."
+    if source.kind == "tool" and tools and not _is_bound(source.ref, tools):
+        message = f"The intent's source is the tool {named}, which the persona does not have."
+        return message, "Add it to the persona's tools, or choose another source."
+    if source.kind == "file" and not _is_there(base_name(source.ref), task, context):
+        return f"The intent's source {named} does not exist.", "Upload it to this task, or correct the name."
     return None
+
+
+def _is_there(name: str, task: TaskSpec, context: CheckContext) -> bool:
+    tasks = (*context.earlier(task), task)
+    return name in known_file_names(task, context) or any(is_created_in(other, name) for other in tasks)
 
 
 def _is_bound(name: str, tools: tuple[str, ...]) -> bool:
@@ -128,26 +100,18 @@ MIN_WORDS = 3
 
 
 @rule("recovery-not-there", "hint", across_tasks=True)
-def recovery_not_there(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_rows("intents", "Choose the right source, or state it there.")
+def recovery_not_there(intent: HiddenIntent, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The session or profile from which an intent can be recovered mentions it. Files are exempt: what an agent infers
     from a table need not share a word with it."""
-    for position, intent in enumerate(task.intents, 1):
-        if len(content_words(intent.content)) < MIN_WORDS:
-            continue
-        for source in intent.recoverable_from:
-            text = _text(source, task, context)
-            wanted = f"{intent.content} {source.note}" if source.note else intent.content
-            if text is not None and max(word_overlap(wanted, text), word_overlap(intent.content, text)) < MIN_SHARE:
-                what = {"session": f"The task “{source.ref}”", "file": f"“{source.ref}”"}.get(
-                    source.kind, "The profile"
-                )
-                yield Flaw(
-                    "intents",
-                    f"{what} says nothing of this intent.",
-                    "Choose the right source, or state it there.",
-                    position,
-                    other=source.ref if source.kind == "session" else "",
-                )
+    if len(content_words(intent.content)) < MIN_WORDS:
+        return
+    for source in intent.recoverable_from:
+        text = _text(source, task, context)
+        wanted = f"{intent.content} {source.note}" if source.note else intent.content
+        if text is not None and max(word_overlap(wanted, text), word_overlap(intent.content, text)) < MIN_SHARE:
+            what = {"session": f"The task “{source.ref}”", "file": f"“{source.ref}”"}.get(source.kind, "The profile")
+            yield Flaw(f"{what} says nothing of this intent.", other=source.ref if source.kind == "session" else "")
 
 
 def _text(source: Recovery, task: TaskSpec, context: CheckContext) -> str | None:
@@ -162,89 +126,48 @@ def _text(source: Recovery, task: TaskSpec, context: CheckContext) -> str | None
 
 
 @rule("request-unknown-file", "warning", across_tasks=True)
+@in_field("initial_request", "Upload it to this task, correct the name, or ask for it to be created.")
 def request_unknown_file(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A file that the request mentions is an asset, comes from an earlier session, or has to be created in this one."""
-    mentions = file_mentions(task.initial_request)
-    if not mentions:
-        return
-    tasks = (*context.earlier(task), task)
-    persona = context.episode.persona
-    known = {
-        path.rpartition("/")[2]
-        for path in (
-            *(file.path for other in tasks for file in other.assets),
-            *(path for other in tasks for path in (*other.expected_paths, *other.files_read)),
-            *(file.path for skill in persona.skills for file in skill.files),
-        )
-    }
-    seen = set()
-    for match in mentions:
-        name = match[0].rpartition("/")[2]
-        if name in known or name in seen or any(is_created_in(other, name) for other in tasks):
-            continue
-        seen.add(name)
-        yield Flaw(
-            "initial_request",
-            f"The request mentions “{match[0]}”, but there is no such file.",
-            "Upload it to this task, correct the name, or ask for it to be created.",
-            passage=match[0],
-        )
+    mentioned: dict[str, str] = {}
+    for match in file_mentions(task.initial_request):
+        mentioned.setdefault(base_name(match[0]), match[0])
+    for name, path in mentioned.items():
+        if not _is_there(name, task, context):
+            yield Flaw(f"The request mentions “{path}”, but there is no such file.", passage=path)
 
 
 @rule("request-unknown-place", "hint", across_tasks=True)
+@in_field("initial_request", "Add a file or a tool, or mention something it can access.")
 def request_unknown_place(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A mailbox, calendar or system that the request refers to is available as a tool, file or signal (paper, Table 9).
     Silent if the persona's tools are unknown."""
-    if not available_tools(task, context):
-        return
-    for kind, passage in mentioned_kinds(RESOURCES, task.initial_request):
+    for kind, passage in _unavailable(RESOURCES, task, context):
+        message = f"The request refers to {kind.name}, but the agent has no tool or file for it."
+        yield Flaw(message, passage=passage.strip(), about=kind.name)
+
+
+def _unavailable(
+    kinds: tuple[ResourceKind, ...], task: TaskSpec, context: CheckContext
+) -> Iterator[tuple[ResourceKind, str]]:
+    for kind, passage in mentioned_kinds(kinds, task.initial_request) if available_tools(task, context) else ():
         if not is_available(kind, task, context):
-            yield Flaw(
-                "initial_request",
-                f"The request refers to {kind.name}, but the agent has no tool or file for it.",
-                "Add a file or a tool, or mention something it can access.",
-                passage=passage.strip(),
-                about=kind.name,
-            )
+            yield kind, passage
 
 
 @rule("request-unknown-deed", "hint", across_tasks=True)
+@in_field("initial_request", "Ask for the text in a file, or give the persona a tool for it.")
 def request_unknown_deed(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The agent has a tool for what the request wants done (paper, Table 9). Silent if the tools are unknown."""
-    if not available_tools(task, context):
-        return
-    for kind, passage in mentioned_kinds(ACTIONS, task.initial_request):
-        if not is_available(kind, task, context):
-            yield Flaw(
-                "initial_request",
-                f"The agent has no tool to {kind.name}.",
-                "Ask for the text in a file, or give the persona a tool for it.",
-                passage=passage.strip(" .!?\n"),
-                about=kind.name,
-            )
+    for kind, passage in _unavailable(ACTIONS, task, context):
+        yield Flaw(f"The agent has no tool to {kind.name}.", passage=passage.strip(" .!?\n"), about=kind.name)
 
 
 APPS = {
-    "gmail": "gmail",
-    "todoist": "todoist",
-    "spotify": "spotify",
-    "amazon": "amazon",
-    "venmo": "venmo",
-    "splitwise": "splitwise",
-    "simple note": "simple_note",
-    "simplenote": "simple_note",
-    "slack": "slack",
-    "notion": "notion",
-    "trello": "trello",
-    "asana": "asana",
-    "jira": "jira",
-    "outlook": "outlook",
-    "dropbox": "dropbox",
-    "whatsapp": "whatsapp",
-    "google calendar": "calendar",
-    "google drive": "drive",
-    "google docs": "docs",
-    "google sheets": "sheets",
+    **{app: app for app in "gmail todoist spotify amazon venmo splitwise slack notion trello asana jira".split()},
+    **{app: app for app in "outlook dropbox whatsapp".split()},
+    **dict.fromkeys(("simple note", "simplenote"), "simple_note"),
+    **{f"google {app}": app for app in "calendar drive docs sheets".split()},
     "microsoft teams": "teams",
 }
 """Names of applications, and what the names of their tools begin with."""
@@ -257,6 +180,7 @@ USED = re.compile(
 
 
 @rule("request-unknown-app", "warning")
+@in_field("initial_request", "Add its tools to the persona, or name an available application.")
 def request_unknown_app(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What the user wants done in an application needs a tool for it."""
     tools = [tool.casefold() for tool in context.episode.persona.tools]
@@ -265,49 +189,31 @@ def request_unknown_app(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]
     for match in USED.finditer(task.initial_request[:20_000]):
         app = APPS[match["app"].casefold()]
         if match["app"][0].isupper() and not any(app in tool for tool in tools):
-            yield Flaw(
-                "initial_request",
-                f"The request mentions {match['app']}, but the persona has no tool for it.",
-                "Add its tools to the persona, or name an available application.",
-                passage=match[0],
-            )
+            yield Flaw(f"The request mentions {match['app']}, but the persona has no tool for it.", passage=match[0])
             return
 
 
 @rule("request-unknown-record", "hint", across_tasks=True)
+@in_field("initial_request")
 def request_unknown_record(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An order, ticket, message, playlist or contact that the request wants is in an app's data, a file, a signal or an
     earlier session (paper, Table 9). Silent if an application has no data here, or a file cannot be read."""
     tools = available_tools(task, context)
-    request = task.initial_request
-    wanted = _wanted(request)
-    held = ""
+    wanted, held = _wanted(task.initial_request), ""
     if any("__" in tool for tool in tools):
-        of_apps = app_text(tools, context)
-        if of_apps is None:
+        if (of_apps := app_text(tools, context)) is None:
             return
-        held = of_apps
-        wanted += _wanted_of_apps(request)
+        wanted, held = wanted + _wanted_of_apps(task.initial_request), of_apps
     findable = findable_text(task, context) if wanted else None
     if findable is None:
         return
     normalized = _normalized(f"{findable}\n{held}")
+    place = "the app’s data, a file or the signal" if held else "a file or the signal"
+    fix = f"Add it to {place}, mention one that exists, or say what the agent needs to know about it."
     for text in dict.fromkeys(wanted):
         if _normalized(text) not in normalized:
-            yield Flaw(
-                "initial_request",
-                f"The request mentions {quote(text)}, which is in nothing the agent can access.",
-                (
-                    "Add it to the app’s data, a file or the signal, mention one that exists, or say "
-                    "what the agent needs to know about it."
-                )
-                if held
-                else (
-                    "Add it to a file or the signal, mention one that exists, or say "
-                    "what the agent needs to know about it."
-                ),
-                passage=text,
-            )
+            message = f"The request mentions {quote(text)}, which is in nothing the agent can access."
+            yield Flaw(message, fix, passage=text)
 
 
 @cached

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from studio.domain.checks.quotes import SHORT, quote
-from studio.domain.checks.rule import CheckContext, Flaw, rule
-from studio.domain.checks.scripts import script_of
+from studio.domain.checks.rule import CheckContext, Flaw, in_field, rule
+from studio.domain.checks.scripts import ReadableScript, in_script
 from studio.domain.graders.histories import sends
 from studio.domain.task import TaskSpec
 from studio.domain.tool_catalog import ToolCard, tool_cards
@@ -20,6 +20,7 @@ MISSPELT = 0.8
 
 
 @rule("tool-not-offered", "warning", across_tasks=True)
+@in_field("tools", "Choose another tool, or set up a tool server that offers it.")
 def tool_not_offered(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What nobody offers, no assistant can call. Reported where a task names it, or at a persona's first session."""
     persona, known = context.episode.persona, context.known.tools
@@ -32,9 +33,7 @@ def tool_not_offered(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         bare = bare_tool_name(name)
         if bare not in offered and (bare in named or first):
             yield Flaw(
-                "tools",
                 f"Nobody offers the tool “{name}”: no assistant can call it.",
-                "Choose another tool, or set up a tool server that offers it.",
                 passage=name if name in task.tools else "",
                 severity="warning" if bare in named else "hint",
             )
@@ -47,22 +46,20 @@ def evidence_field_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Fl
     for position, entry in enumerate(task.tool_evidence, 1):
         for field in entry.call:
             if flaw := _unknown(field.partition(".")[0], cards.get(entry.tool)):
-                yield Flaw("tool_evidence", *flaw, position, passage=field)
+                yield Flaw(*flaw, field="tool_evidence", item=position, passage=field)
     items = [(position, item.rule) for position, item in enumerate(task.checklist, 1) if item.rule]
     rules = [(position, found) for position, found in items if found.kind == "tool_called"]
     cards = _cards(found.tool for _, found in rules)
     for position, found in rules:
         for name in (*found.arguments, *found.containing):
             if flaw := _unknown(name, cards.get(found.tool)):
-                yield Flaw("checklist", *flaw, position)
+                yield Flaw(*flaw, field="checklist", item=position)
 
 
 @rule("grader-argument-unknown", "warning")
-def grader_argument_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_script()
+def grader_argument_unknown(script: ReadableScript, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A script that looks for an argument which none of its tools takes never finds it."""
-    script = script_of(task, context)
-    if script is None:
-        return
     cards = _cards(script.reading.tool_names)
     if not cards or len(cards) < len(script.reading.tool_names):
         return
@@ -70,12 +67,8 @@ def grader_argument_unknown(task: TaskSpec, context: CheckContext) -> Iterator[F
     for name in script.reading.arguments:
         alike = get_close_matches(name, taken, n=1, cutoff=MISSPELT)
         if alike and name not in taken:  # others may be keys of something else
-            yield Flaw(
-                "grader_script",
-                f"The script looks for the argument “{name}”, which its tools do not take.",
-                f"They take “{alike[0]}”.",
-                passage=name,
-            )
+            message = f"The script looks for the argument “{name}”, which its tools do not take."
+            yield Flaw(message, f"They take “{alike[0]}”.", passage=name)
 
 
 def _cards(names: Iterable[str]) -> dict[str, ToolCard]:
@@ -107,6 +100,7 @@ _IS_SENT = re.compile(
 
 
 @rule("draft-or-sent", "warning", judges_language=True)
+@in_field("checklist", "Ask for it to be sent, or accept the draft.")
 def draft_or_sent(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A request for a draft leaves it unsent: whoever does as asked fails an item that wants it sent."""
     request = task.initial_request
@@ -117,8 +111,5 @@ def draft_or_sent(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         by_rule = item.rule is not None and item.rule.kind == "tool_called" and sends(item.rule.tool)
         if by_rule or _IS_SENT.search(item.criterion):
             yield Flaw(
-                "checklist",
-                f"The request asks for a draft ({quote(asked[0], SHORT)}), and this wants it sent.",
-                "Ask for it to be sent, or accept the draft.",
-                position,
+                f"The request asks for a draft ({quote(asked[0], SHORT)}), and this wants it sent.", item=position
             )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from studio.domain.caching import cached
 from studio.domain.checks.app_records import invented_passwords
 from studio.domain.checks.personal_data import identities, keys, phones
-from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
+from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, in_texts, rule
 from studio.domain.findings import Severity
 from studio.domain.task import TaskSpec
 from studio.domain.tool_names import bare_tool_name
@@ -21,32 +21,26 @@ def personal_data(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Numbers that identify a person, an account or a key should be obviously invented. A phone number is a hint, and
     ignored if the persona's phone is simulated."""
     simulated = any(bare_tool_name(tool).startswith("phone__") for tool in context.episode.persona.tools)
-    payload = json.dumps(task.trigger.payload, ensure_ascii=False) if task.trigger.payload else ""
-    for field, item, text in (*authored_texts(task), ("trigger", None, payload)):
+    for field, item, text in (*authored_texts(task), *_payload(task)):
         if first := _first(text[:LONGEST], simulated):
             number, what, severity = first
-            yield Flaw(
-                field,
-                f"This looks like {what}." if field != "trigger" else f"“{number}” looks like {what}.",
-                FIX if severity == "warning" else PHONE_FIX,
-                item,
-                passage=number if field != "trigger" else "",
-                severity=severity,
-            )
+            here, passage = (f"“{number}”", "") if field == "trigger" else ("This", number)
+            fix = FIX if severity == "warning" else PHONE_FIX
+            yield Flaw(f"{here} looks like {what}.", fix, field, item, passage, severity=severity)
     files = [("assets", position, file, "") for position, file in enumerate(task.assets, 1)]
     positions = {path: position for position, path in enumerate(task.expected_paths, 1)}
     files += [("expected_artifacts", positions[file.path], file, "The reference of ") for file in task.references]
-    for field, position, file, what_file in files:
+    for field, item, file, what_file in files:
         if first := _first(context.texts.get(file.sha256, "")[:LONGEST], simulated):
             _, what, severity = first
-            yield Flaw(
-                field,
-                f"{what_file}“{file.path}” has what looks like {what}.",
-                FIX if severity == "warning" else PHONE_FIX,
-                position,
-                passage=file.path,
-                severity=severity,
-            )
+            message = f"{what_file}“{file.path}” has what looks like {what}."
+            fix = FIX if severity == "warning" else PHONE_FIX
+            yield Flaw(message, fix, field, item, file.path, severity=severity)
+
+
+def _payload(task: TaskSpec) -> Iterator[tuple[str, int | None, str]]:
+    if task.trigger.payload:
+        yield "trigger", None, json.dumps(task.trigger.payload, ensure_ascii=False)
 
 
 def _first(text: str, simulated: bool) -> tuple[str, str, Severity] | None:
@@ -99,25 +93,14 @@ FIELD_NAMES = {
 def secret_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A password in a task is read by every model and member, and teaches agents to expect one. Those of invented
     accounts in the persona's app data are meant to be there."""
-    payload = json.dumps(task.trigger.payload, ensure_ascii=False) if task.trigger.payload else ""
-    for field, item, text in (*authored_texts(task), ("trigger", None, payload)):
+    for field, item, text in (*authored_texts(task), *_payload(task)):
         for secret in _real_secrets(text, context):
-            yield Flaw(
-                field,
-                f"{FIELD_NAMES[field]} contains a password.",
-                "Let the agent sign in without it, or store it where the assistant keeps secrets.",
-                item,
-                passage=secret if field != "trigger" else "",
-            )
+            fix = "Let the agent sign in without it, or store it where the assistant keeps secrets."
+            passage = secret if field != "trigger" else ""
+            yield Flaw(f"{FIELD_NAMES[field]} contains a password.", fix, field, item, passage)
     for position, file in enumerate(task.assets, 1):
         if _real_secrets(context.texts.get(file.sha256, ""), context):
-            yield Flaw(
-                "assets",
-                f"“{file.path}” contains a password.",
-                "Replace it with an obviously invented one, or remove it.",
-                position,
-                passage=file.path,
-            )
+            yield Flaw(f"“{file.path}” contains a password.", FIX, "assets", position, file.path)
 
 
 def _real_secrets(text: str, context: CheckContext) -> list[str]:
@@ -145,22 +128,15 @@ OFFICIAL = re.compile(
 
 
 @rule("address-real", "hint")
-def address_real(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_texts("Use a reserved address, such as name@example.com.")
+def address_real(text: str, context: CheckContext) -> Iterator[Flaw]:
     """An agent with real tools could write to this address: a mailbox at a public provider, or one of an authority.
     Silent where the persona's mail is simulated."""
     if any(bare_tool_name(tool).startswith("gmail__") for tool in context.episode.persona.tools):
         return
-    for field, item, text in authored_texts(task):
-        for match in EMAIL.finditer(text[:40_000]):
-            domain = match["domain"].casefold()
-            if domain in MAILBOXES or OFFICIAL.search(domain):
-                yield Flaw(
-                    field,
-                    f"“{match[0]}” may be a real mailbox."
-                    if domain in MAILBOXES
-                    else f"“{match[0]}” is an address of a real institution.",
-                    "Use a reserved address, such as name@example.com.",
-                    item,
-                    passage=match[0],
-                )
-                break
+    for match in EMAIL.finditer(text[:40_000]):
+        domain = match["domain"].casefold()
+        if domain in MAILBOXES or OFFICIAL.search(domain):
+            what = "may be a real mailbox" if domain in MAILBOXES else "is an address of a real institution"
+            yield Flaw(f"“{match[0]}” {what}.", passage=match[0])
+            return

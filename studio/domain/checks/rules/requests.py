@@ -3,7 +3,7 @@ import re
 from collections.abc import Iterator
 
 from studio.domain.caching import cached
-from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.rule import CheckContext, Flaw, in_field, rule
 from studio.domain.checks.sources import file_mentions
 from studio.domain.task import TaskSpec
 from studio.domain.text.clauses import Span, clauses, sentences
@@ -11,13 +11,15 @@ from studio.domain.text.words import content_words, words
 
 
 @rule("empty-request", "error")
+@in_field("initial_request", "Write the user's first message.")
 def empty_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A session opens with the request's text or a signal's payload."""
     if not task.initial_request.strip() and not task.trigger.payload:
-        yield Flaw("initial_request", "The task would start with nothing.", "Write the user's first message.")
+        yield Flaw("The task would start with nothing.")
 
 
 @rule("trigger-payload", "warning")
+@in_field("trigger", "Add a payload, or start the task with a user message.")
 def trigger_payload(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An environment signal carries data, in its payload or as JSON in the request."""
     if task.trigger.kind == "user_message" or task.trigger.payload:
@@ -27,11 +29,7 @@ def trigger_payload(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     except (ValueError, RecursionError):
         signal = None
     if not isinstance(signal, dict | list):
-        yield Flaw(
-            "trigger",
-            "The task is started by a signal without data.",
-            "Add a payload, or start the task with a user message.",
-        )
+        yield Flaw("The task is started by a signal without data.")
 
 
 PROMPT = re.compile(
@@ -49,16 +47,12 @@ PROMPT = re.compile(
 
 
 @rule("request-like-a-prompt", "hint")
+@in_field("initial_request", "Rephrase it as the persona would say it to a colleague.")
 def request_like_a_prompt(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """People write to a colleague, not to a model; phrases of a prompt give the game away (paper, Table 9)."""
     if task.trigger.kind == "user_message" and (match := PROMPT.search(task.initial_request[:20_000])):
         phrase = match[0].strip()
-        yield Flaw(
-            "initial_request",
-            f"“{phrase}” sounds like a prompt, not like a person asking.",
-            "Rephrase it as the persona would say it to a colleague.",
-            passage=phrase,
-        )
+        yield Flaw(f"“{phrase}” sounds like a prompt, not like a person asking.", passage=phrase)
 
 
 VOCABULARY = re.compile(
@@ -93,7 +87,9 @@ def _vocabulary(request: str) -> str:
 
 
 def _flaw(passage: str, why: str) -> Flaw:
-    return Flaw("initial_request", f"{why}: “{passage}”.", "Rephrase it as the persona would say it.", passage=passage)
+    return Flaw(
+        f"{why}: “{passage}”.", "Rephrase it as the persona would say it.", field="initial_request", passage=passage
+    )
 
 
 ASKS = re.compile(
@@ -139,6 +135,7 @@ MIN_WORDS = 2
 
 
 @rule("request-no-goal", "warning")
+@in_field("initial_request")
 def request_no_goal(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An assistant has to know what to start on, however much else is left unsaid (paper, Table 9)."""
     text = task.initial_request.strip()
@@ -148,7 +145,6 @@ def request_no_goal(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     vague = SOMETHING.search(text) if len(text) < 200 and not file_mentions(text) else None
     if vague and len(content_words(text)) <= MAX_VAGUE_WORDS:
         yield Flaw(
-            "initial_request",
             f"“{vague[0]}” does not say what is wanted; the only possible reply is “what do you mean?”.",
             "Name the object and where it is or should go.",
             passage=vague[0],
@@ -156,7 +152,6 @@ def request_no_goal(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         )
     elif len(content_words(text[:2_000])) < MIN_WORDS or not _asks(text[:20_000]):
         yield Flaw(
-            "initial_request",
             "The request does not say what is wanted.",
             "Name one thing to start on, such as the letter, the list or the answer.",
             passage=text if len(text) <= 160 else "",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from studio.domain.checks.bounds import LONGEST
-from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
+from studio.domain.checks.rule import CheckContext, Flaw, in_field, in_texts, rule
 from studio.domain.checks.sources import UNFILLED
 from studio.domain.task import TaskSpec
 
@@ -17,55 +17,44 @@ NOTHING = re.compile(
 
 
 @rule("empty-title", "warning")
+@in_field("title")
 def empty_title(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A task without a title, or with one that would fit any task, cannot be told apart in lists and reports."""
     if not task.title.strip():
-        yield Flaw("title", "The task has no title.", "Write a short title that says what the user wants.")
+        yield Flaw("The task has no title.", "Write a short title that says what the user wants.")
     elif NOTHING.fullmatch(task.title[:200]) or task.title.strip() == task.task_id:
         yield Flaw(
-            "title",
-            "The title says nothing about the task.",
-            ("Make the title say what the user wants."),
-            passage=task.title,
+            "The title says nothing about the task.", "Make the title say what the user wants.", passage=task.title
         )
 
 
 @rule("duplicate-title", "warning", across_tasks=True)
+@in_field("title", "Use a title that sets this task apart.")
 def duplicate_title(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Tasks with the same title cannot be told apart in lists and reports. Reported at the later one."""
     title = " ".join(task.title.split()).casefold()
     for other in context.earlier(task):
         if title and " ".join(other.title.split()).casefold() == title:
-            yield Flaw(
-                "title",
-                f"“{other.task_id}” has the same title.",
-                "Use a title that sets this task apart.",
-                passage=task.title,
-                other=other.task_id,
-            )
+            yield Flaw(f"“{other.task_id}” has the same title.", passage=task.title, other=other.task_id)
             return
 
 
 @rule("id-spaces", "warning")
+@in_field("task_id", "Write it without spaces.")
 def id_spaces(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Ids name folders and appear in commands, where spaces get lost or in the way."""
     written = task.source.get("task_id")
     for text in dict.fromkeys((task.task_id, written if isinstance(written, str) else task.task_id)):
         if any(character.isspace() for character in text):
-            yield Flaw("task_id", f"The id “{text}” has spaces.", "Write it without spaces.", passage=text)
+            yield Flaw(f"The id “{text}” has spaces.", passage=text)
 
 
 @rule("text-too-long", "warning")
-def text_too_long(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_texts("Move the long part into a file and describe it here.")
+def text_too_long(text: str, context: CheckContext) -> Iterator[Flaw]:
     """Checks read only so much of a text; the rest is unchecked."""
-    for field, item, text in authored_texts(task):
-        if len(text) > LONGEST:
-            yield Flaw(
-                field,
-                f"The text has more than {LONGEST:,} characters; what comes after is not checked.",
-                "Move the long part into a file and describe it here.",
-                item,
-            )
+    if len(text) > LONGEST:
+        yield Flaw(f"The text has more than {LONGEST:,} characters; what comes after is not checked.")
 
 
 ESCAPED = re.compile(
@@ -75,19 +64,11 @@ ESCAPED = re.compile(
 
 
 @rule("escaped-text", "warning")
-def escaped_text(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_texts("Type the character itself.")
+def escaped_text(text: str, context: CheckContext) -> Iterator[Flaw]:
     """Traces of a program in prose: escape sequences, HTML entities, wrongly decoded letters."""
-    for field, item, text in authored_texts(task):
-        if text.lstrip().startswith(("{", "[")):
-            continue
-        if match := ESCAPED.search(text):
-            yield Flaw(
-                field,
-                f"“{match[0]}” is how a program writes, not a person.",
-                "Type the character itself.",
-                item,
-                passage=match[0],
-            )
+    if not text.lstrip().startswith(("{", "[")) and (match := ESCAPED.search(text)):
+        yield Flaw(f"“{match[0]}” is how a program writes, not a person.", passage=match[0])
 
 
 LOST = "\N{REPLACEMENT CHARACTER}"
@@ -110,34 +91,23 @@ MIXED = re.compile(
 
 
 @rule("broken-text", "warning")
-def broken_text(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+@in_texts("Remove it.")
+def broken_text(text: str, context: CheckContext) -> Iterator[Flaw]:
     """Invisible or wrongly encoded characters, or lookalike letters of another alphabet. An error inside a word,
     because checks and judges then read a different word than people do."""
-    for field, item, text in authored_texts(task):
-        if text.isascii() and text.replace("\n", " ").isprintable():
-            continue  # neither pattern can match
-        if match := BROKEN.search(text):
-            inside = bool(
-                match[0] != LOST and INSIDE[0].search(text[: match.start()][-1:]) and INSIDE[1].match(text, match.end())
-            )
-            yield Flaw(
-                field,
-                "A character was lost when the text was read in the wrong encoding."
-                if match[0] == LOST
-                else f"There is an invisible character{' inside a word' if inside else ''}, {_name(match[0])}.",
-                "Retype it." if match[0] == LOST else "Remove it.",
-                item,
-                passage=match[0],
-                severity="error" if inside else "warning",
-            )
-        elif match := MIXED.search(text[:40_000]):
-            yield Flaw(
-                field,
-                f"“{match[0]}” is written with letters of two alphabets that look alike.",
-                "Retype the word.",
-                item,
-                passage=match[0],
-            )
+    if text.isascii() and text.replace("\n", " ").isprintable():
+        return  # neither pattern can match
+    if (match := BROKEN.search(text)) and match[0] == LOST:
+        message = "A character was lost when the text was read in the wrong encoding."
+        yield Flaw(message, "Retype it.", passage=match[0])
+    elif match:
+        inside = bool(INSIDE[0].search(text[: match.start()][-1:]) and INSIDE[1].match(text, match.end()))
+        where = " inside a word" if inside else ""
+        message = f"There is an invisible character{where}, {_name(match[0])}."
+        yield Flaw(message, passage=match[0], severity="error" if inside else "warning")
+    elif match := MIXED.search(text[:40_000]):
+        message = f"“{match[0]}” is written with letters of two alphabets that look alike."
+        yield Flaw(message, "Retype the word.", passage=match[0])
 
 
 def _name(character: str) -> str:
@@ -156,34 +126,6 @@ BLANK = re.compile(r"\[[A-Z][A-Z _-]{2,40}\]|(?<!\w)_{3,}(?!\w)")
 """Possibly intended: forms have blanks."""
 
 
-@rule("to-fill-in", "warning")
-def to_fill_in(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A blank of a template. Nothing is wrong with a task that was just begun, but it cannot be approved like this."""
-    for field, item, text in (*authored_texts(task), *_other_texts(task)):
-        if match := UNFILLED.search(text):
-            yield Flaw(field, f"To fill in: “{match[0]}”.", "Replace it by your own text.", item, passage=match[0])
-
-
-@rule("placeholder", "warning")
-def placeholder(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """Text that should have been replaced before anyone reads the task."""
-    for field, item, text in (*authored_texts(task), *_other_texts(task)):
-        if UNFILLED.search(text) or not _may_have_one(text):
-            continue
-        if match := PLACEHOLDER.search(text):
-            yield Flaw(
-                field, (f"“{match[0]}” should have been replaced."), "Replace the placeholder.", item, passage=match[0]
-            )
-        elif match := BLANK.search(text):
-            message = f"“{match[0]}” looks like a blank to fill in."
-            yield Flaw(field, message, "Replace the placeholder.", item, passage=match[0], severity="hint")
-
-
-def _may_have_one(text: str) -> bool:
-    """False only if neither pattern can match; many times quicker than the two."""
-    return any(sign in text for sign in SIGNS) or "lorem ipsum" in text.casefold()
-
-
 def _other_texts(task: TaskSpec) -> Iterator[tuple[str, int | None, str]]:
     yield "trigger", None, " ".join(_texts(task.trigger.payload))
     for position, dependency in enumerate(task.depends_on, 1):
@@ -200,3 +142,28 @@ def _texts(value: Any) -> Iterator[str]:
                 pending += reversed(mapping.values())
             case list() as rows:
                 pending += reversed(rows)
+
+
+@rule("to-fill-in", "warning")
+@in_texts("Replace it by your own text.", others=_other_texts)
+def to_fill_in(text: str, context: CheckContext) -> Iterator[Flaw]:
+    """A blank of a template. Nothing is wrong with a task that was just begun, but it cannot be approved like this."""
+    if match := UNFILLED.search(text):
+        yield Flaw(f"To fill in: “{match[0]}”.", passage=match[0])
+
+
+@rule("placeholder", "warning")
+@in_texts("Replace the placeholder.", others=_other_texts)
+def placeholder(text: str, context: CheckContext) -> Iterator[Flaw]:
+    """Text that should have been replaced before anyone reads the task."""
+    if UNFILLED.search(text) or not _may_have_one(text):
+        return
+    if match := PLACEHOLDER.search(text):
+        yield Flaw(f"“{match[0]}” should have been replaced.", passage=match[0])
+    elif match := BLANK.search(text):
+        yield Flaw(f"“{match[0]}” looks like a blank to fill in.", passage=match[0], severity="hint")
+
+
+def _may_have_one(text: str) -> bool:
+    """False only if neither pattern can match; many times quicker than the two."""
+    return any(sign in text for sign in SIGNS) or "lorem ipsum" in text.casefold()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from studio.domain.app_data import CLOCK, ClockError, EpisodeTimes, read_times
-from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.rule import CheckContext, Flaw, in_field, rule
 from studio.domain.task import TaskSpec
 from studio.domain.text.dates import WEEKDAYS, Day, find_days
 
@@ -33,6 +33,7 @@ _MORE_DAYS = re.compile(r",? (?:and|or) \d|, \d")
 
 
 @rule("session-weekday", "warning", across_tasks=True)
+@in_field("initial_request")
 def session_weekday(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The agent is told the day of its session; a request that calls it another weekday cannot be followed."""
     start = context.once(_starts).get(task.task_id)
@@ -42,7 +43,6 @@ def session_weekday(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         day = start + timedelta(days=_FROM_TODAY.get(match["when"].lower(), 0))
         if day.weekday() != WEEKDAYS.index(match["day"].lower()):
             yield Flaw(
-                "initial_request",
                 f"By the clock of this session, {match['when'].lower()} is a {day:%A} ({day.day} {day:%B %Y}).",
                 f"Correct the weekday, or the session’s time: {CLOCK_PAGE}.",
                 passage=match[0],
@@ -50,6 +50,7 @@ def session_weekday(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
 
 
 @rule("session-date", "warning", across_tasks=True)
+@in_field("initial_request")
 def session_date(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The agent is told the day of its session; a request that dates its today otherwise can be read in two ways."""
     start = context.once(_starts).get(task.task_id)
@@ -61,7 +62,6 @@ def session_date(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             real = start + timedelta(days=_FROM_TODAY.get(when, 0))
             if (day.month, day.day, day.year or real.year) != (real.month, real.day, real.year):
                 yield Flaw(
-                    "initial_request",
                     f"By the clock of this session, {when} is {real:%A}, {_said(real)}.",
                     f"Correct the date, or the session’s time: {CLOCK_PAGE}.",
                     passage=passage,
@@ -79,6 +79,7 @@ def _relative_day(text: str, day: Day) -> tuple[str, str] | None:
 
 
 @rule("session-goes-back", "warning", across_tasks=True)
+@in_field("initial_request")
 def session_goes_back(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A session happens after the one before it, or files, mails and plans of it come from the future."""
     starts = context.once(_starts)
@@ -88,7 +89,6 @@ def session_goes_back(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     before, start = starts[earlier[-1].task_id], starts[task.task_id]
     if start < before:
         yield Flaw(
-            "initial_request",
             f"This session takes place on {_said(start)}, before the one of “{earlier[-1].task_id}” ({_said(before)}).",
             f"Correct the times: {CLOCK_PAGE}.",
             other=earlier[-1].task_id,
@@ -96,6 +96,7 @@ def session_goes_back(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
 
 
 @rule("skill-from-later", "hint", across_tasks=True)
+@in_field("skills")
 def skill_from_later(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A skill that was published after the session could not be installed in it. Reported at the first session."""
     start = context.once(_starts).get(task.task_id)
@@ -107,7 +108,6 @@ def skill_from_later(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         )
         if published is not None and published > start:
             yield Flaw(
-                "skills",
                 f"The skill “{skill.name}” was published on {_said(published)}, after this session ({_said(start)}).",
                 f"Let the episode begin later: {CLOCK_PAGE}.",
             )

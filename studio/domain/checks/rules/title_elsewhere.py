@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from studio.domain.caching import cached
-from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.rule import CheckContext, Flaw, in_field, rule
 from studio.domain.checks.sources import established_text, established_texts
 from studio.domain.task import TaskSpec
 from studio.domain.text.clauses import sentences
@@ -26,6 +26,7 @@ _END = "\0"
 
 
 @rule("title-elsewhere", "warning", across_tasks=True)
+@in_field("title", "Change the title to say what the user wants here.")
 def title_elsewhere(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A title that describes another task was left over from it. Words that are merely missing from the task are fine,
     because titles paraphrase."""
@@ -38,13 +39,7 @@ def title_elsewhere(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         keys, texts = {word.key for word in title}, context.once(established_texts)
         other = next((each for each in others if keys <= _keys(texts[each.task_id][:20_000])), None)
     if other:
-        yield Flaw(
-            "title",
-            f"The title fits “{other.task_id}” better than this task.",
-            "Change the title to say what the user wants here.",
-            passage=task.title,
-            other=other.task_id,
-        )
+        yield Flaw(f"The title fits “{other.task_id}” better than this task.", passage=task.title, other=other.task_id)
 
 
 def _fits_own_task(task: TaskSpec) -> bool:

@@ -86,10 +86,10 @@ class Clue(NamedTuple):
 def _clue(field: str, item: int | None, passage: str, others: Sequence[str], why: str) -> Clue:
     other = others[0]
     flaw = Flaw(
-        field,
         f"{why}: only “{other}” establishes it, and the task does not depend on that one.",
         "Declare the dependency, or state here what is needed.",
-        item,
+        field=field,
+        item=item,
         passage=passage,
         other=other,
     )
