@@ -13,9 +13,7 @@ def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float |
 
 
 def correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Pearson's; None below two pairs or if one side does not vary."""
-    if len(first) != len(second):
-        raise ValueError("not pairs")
+    """Pearson's, of pairs; None below two or if one side does not vary."""
     if len(first) < 2:
         return None
     means = statistics.fmean(first), statistics.fmean(second)

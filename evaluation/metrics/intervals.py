@@ -153,8 +153,9 @@ def _known_means(by_run: Floats) -> Floats:
 
 @lru_cache(64)
 def _draws(clusters: int, seed: int) -> Floats:
-    """How often each resample has each cluster, rescaled; ones for a single cluster, whose spread is unknown."""
+    """How often each resample has each cluster; ones for a single cluster, whose spread is unknown. Means are ratios of
+    two sums over the same draws, so that rescaling them would change nothing."""
     if clusters < 2:
         return np.ones((RESAMPLES, clusters))
     drawn = np.random.default_rng(seed).multinomial(clusters - 1, np.full(clusters, 1 / clusters), RESAMPLES)
-    return np.asarray(drawn * (clusters / (clusters - 1)))
+    return np.asarray(drawn, dtype=np.float64)

@@ -161,7 +161,7 @@ def marks(values: Mapping[str, float | None]) -> dict[str, str]:
     """``best`` and ``second``, ties included, as the paper's tables mark them; values are compared at one decimal of a
     percent, which is what tables show."""
     shown = {name: round(100 * value, 1) for name, value in values.items() if value is not None}
-    ranks = sorted(set(shown.values()), reverse=True)[:2]
+    ranks = sorted(set(shown.values()), reverse=True)
     words = dict(zip(ranks, ("best", "second"), strict=False))
     return {name: words[value] for name, value in shown.items() if value in words}
 

@@ -42,7 +42,7 @@ class Needed:
         """With the tasks there are; None if no number of runs is enough."""
         spare = self.tasks * self.difference**2 / _Z**2 - self.between
         if spare <= 0:
-            return 1 if self.within == 0 and spare == 0 and self.difference else None
+            return None
         return max(1, math.ceil(self.within / spare))
 
 

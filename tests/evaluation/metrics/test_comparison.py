@@ -12,12 +12,14 @@ from evaluation.metrics.sessions import SessionRow, score_sessions
 from evaluation.protocol.scoring import ScoringMode
 
 
-def sessions(agent: str, scores: dict[str, list[float]]) -> list:
-    """Comp of each task in each run; one intent, covered."""
+def sessions(agent: str, scores: dict[str, list[float]], *, needing: str = "") -> list:
+    """Comp of each task in each run; one intent, covered. ``needing``: the one that stands on another, and so on twice
+    as many."""
     rows = []
     for task, values in scores.items():
         for run, value in enumerate(values, 1):
-            result = TaskResult(task, "finished", 1, 1, dict.fromkeys(ScoringMode, value))
+            needs = ("before",) if task == needing else ()
+            result = TaskResult(task, "finished", 1, 1, dict.fromkeys(ScoringMode, value), depends_on=needs)
             rows.append(SessionRow(hash((agent, task, run)), agent, "baker", (1, run), result))
     return score_sessions(rows)
 
@@ -62,6 +64,46 @@ def test_only_common_tasks_are_compared_and_runs_are_averaged_first():
     assert (result.tasks[1].low, result.tasks[1].high) == (None, None)  # no run differs from another
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs", "low", "high"),
+    [
+        ([0.2, 0.4], [0.6, 0.8], 0.4 - 4.3027 * 0.02**0.5, 1.0),  # two degrees of freedom
+        ([0.5, 0.5], [0.5, 0.51], 0.005 - 12.7062 * 0.005, 0.005 + 12.7062 * 0.005),  # one
+    ],
+)
+def test_interval_of_a_task_is_by_welchs_t(ours: list[float], theirs: list[float], low: float, high: float):
+    [row] = compare(sessions("slow", {"a": ours}), sessions("quick", {"a": theirs}), "comp", ScoringMode.STRICT).tasks
+
+    assert [row.low, row.high] == pytest.approx([low, high], rel=1e-3)
+
+
+def test_beyond_twelve_groups_the_signs_tried_count_the_observed_one():
+    rising = [Point("baker", str(group), 1, 0.5) for group in range(20)]
+    even = [point._replace(value=(-1) ** at * 0.5) for at, point in enumerate(rising)]
+
+    assert permutation_p(rising) == 1 / 10_001
+    assert permutation_p(even) == 1.0
+
+
+def test_a_task_counts_by_the_tasks_it_stands_on_and_personas_alike():
+    def rows(agent: str, scores: dict[str, float]) -> list:
+        """c stands on a; another persona has d alone."""
+        needs = {"c": ("a",)}
+        return score_sessions(
+            SessionRow(at, agent, "clerk" if task == "d" else "baker", (1, 1), TaskResult(
+                task, "finished", 1, 1, dict.fromkeys(ScoringMode, value), task == "a", needs.get(task, ())
+            ))
+            for at, (task, value) in enumerate(scores.items())
+        )  # fmt: skip
+
+    before = rows("slow", {"a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0})
+    after = rows("quick", {"a": 1.0, "b": 0.3, "c": 0.6, "d": 0.1})
+    found = compare(before, after, "comp", ScoringMode.STRICT)
+
+    assert found.difference.mean == pytest.approx(((0.3 + 2 * 0.6) / 3 + 0.1) / 2)
+    assert (found.rose, found.fell, found.same) == (3, 0, 0)
+
+
 def test_a_difference_in_every_group_is_significant():
     tasks = {str(number): [0.2] for number in range(8)}
 
@@ -73,14 +115,22 @@ def test_a_difference_in_every_group_is_significant():
     assert result.tasks[0].low is None  # one run a side
 
 
+def test_interval_of_a_task_needs_two_runs_on_each_side():
+    for runs in ([0.6, 0.61], [0.1]), ([0.1], [0.6, 0.61]):
+        slow, quick = (sessions(agent, {"a": side}) for agent, side in zip(("slow", "quick"), runs, strict=True))
+        [row] = compare(slow, quick, "comp", ScoringMode.STRICT).tasks
+        assert (row.low, row.high) == (None, None)
+
+
 RUNS = st.lists(st.floats(0, 1), min_size=1, max_size=3)
 
 
 @given(st.lists(st.tuples(RUNS, RUNS), min_size=1, max_size=8))
+@example([([0.0], [0.5])] + [([0.0], [0.2])] * 5 + [([0.4], [0.0])])  # stands: the first counts twice
 @example([([0.4, 0.4], [0.5])] * 4 + [([0.4], [0.5])] * 4)  # stands: 0.1 more in every task, whatever its runs
 def test_short_answer_is_that_of_the_whole_comparison(pairs):
     first, second = (
-        sessions(agent, {str(task): pair[side] for task, pair in enumerate(pairs)})
+        sessions(agent, {str(task): pair[side] for task, pair in enumerate(pairs)}, needing="0")
         for side, agent in enumerate(("quick", "slow"))
     )
 

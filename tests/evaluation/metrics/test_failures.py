@@ -30,7 +30,8 @@ def test_checklist_met_with_half_of_the_intents_said_by_the_user_is_the_visible_
     assert patterns(story) == {
         "missed_hidden": ["80 % of the checklist was met", "the user had to say intent 1: wish 1"]
     }
-    assert patterns(replace(story, comp=0.7)) == {}
+    assert list(patterns(replace(story, comp=0.75))) == ["missed_hidden"]
+    assert patterns(replace(story, comp=0.74)) == patterns(replace(story, comp=None)) == {}
     assert patterns(replace(story, intents=[*story.intents, intent(3, "completed")])) == {}
 
 
@@ -48,7 +49,8 @@ def test_reading_after_the_last_change_verifies_it():
     story = replace(STORY, unmet=["The fee is named."], tools=[ToolUse("write_file", 1, 3), ToolUse("read_file", 1, 2)])
 
     assert list(patterns(story)) == ["unverified_artifact"]
-    assert patterns(replace(story, tools=[*story.tools, ToolUse("list_dir", 2, 1)])) == {}
+    for place in ((2, 1), (1, 4)):
+        assert patterns(replace(story, tools=[*story.tools, ToolUse("list_dir", *place)])) == {}
     assert patterns(replace(story, unmet=[])) == {}
 
 

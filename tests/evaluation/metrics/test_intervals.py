@@ -53,6 +53,25 @@ def test_mean_is_over_runs_of_means_over_strata_of_weighted_means(rows):
         assert 0 <= result.low <= result.mean + 1e-12 and result.mean - 1e-12 <= result.high <= 1
 
 
+def half_width(rows: list[Point]) -> float | None:
+    return estimate(rows, low=-9, high=9).half_width
+
+
+def test_half_width_is_students_t_times_the_standard_error_of_a_mean():
+    rows = [Point("baker", str(group), 1, float(group)) for group in range(4)]
+    doubled = [*rows, *(row._replace(stratum="clerk") for row in rows)]
+
+    error = statistics.stdev(range(4)) / 2
+    assert half_width(rows) == pytest.approx(3.1824 * error, rel=0.06)
+    assert half_width(doubled) == pytest.approx(t_quantile(6) * error / 2**0.5, rel=0.06)
+
+
+def test_a_persona_with_one_group_widens_no_interval():
+    rows = [Point("baker", str(group), 1, float(group)) for group in range(4)]
+
+    assert half_width([*rows, Point("clerk", "a", 1, 0.5)]) == pytest.approx(half_width(rows) / 2)
+
+
 def test_groups_that_do_not_differ_have_a_mean_and_no_interval():
     """Two that both fell by a third would else be 95 % sure of exactly that."""
     found = estimate([Point("baker", group, 1, -1 / 3) for group in "ab"], low=-1.0)

@@ -112,6 +112,14 @@ def test_breakdown_counts_every_task_alike_and_tells_few():
     assert (cell.tasks, cell.is_few, cell.scores["proc"].mean) == (2, True, pytest.approx((1 + 2 / 4) / 2))
 
 
+def test_groups_of_two_personas_are_two_in_a_breakdown_however_they_are_called():
+    rows = [row("a", covered=covered, persona=persona) for covered, persona in ((2, "baker"), (1, "clerk"))]
+
+    proc = breakdown(score_sessions(rows), "category", STRICT)[""]["quick"].scores["proc"]
+
+    assert (proc.low, proc.mean, proc.high) == (0.0, 0.75, 1.0)  # one group would have no interval
+
+
 def test_breakdown_counts_a_task_under_each_value_of_its_label():
     rows = [row("a", covered=2, labels={"tools": "gmail\nphone"}), row("b", covered=0, labels={"tools": "phone"})]
 

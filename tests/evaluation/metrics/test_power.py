@@ -6,7 +6,7 @@ import statistics
 
 import pytest
 
-from evaluation.metrics.power import needed
+from evaluation.metrics.power import Needed, needed
 
 
 def test_without_noise_between_runs_more_runs_do_not_help():
@@ -24,6 +24,27 @@ def test_equal_agents_cannot_be_told_apart():
     found = needed({"a": [0.5], "b": [0.1]}, {"a": [0.1], "b": [0.5]})
 
     assert (found.tasks_needed(3), found.runs_needed()) == (None, None)
+
+
+def test_numbers_of_tasks_and_runs_are_those_of_the_formula():
+    """(1.96 + 0.84)² is 7.849."""
+    found = Needed(difference=0.2, between=0.01, within=0.08, tasks=10)
+
+    # 7.849 · (0.01 + 0.08 / k) / 0.04 = 17.7 and 5.9; 0.08 / (10 · 0.04 / 7.849 - 0.01) = 1.95
+    assert (found.tasks_needed(1), found.tasks_needed(4), found.runs_needed()) == (18, 6, 2)
+    assert Needed(0.2, 0.01, 0.08, tasks=1).runs_needed() is None
+    assert (Needed(0.001, 0.01, 0.0, 10).tasks_needed(1), Needed(0.0005, 0.01, 0.0, 10).tasks_needed(1)) == (
+        78_489,
+        None,
+    )
+
+
+def test_noise_between_two_runs_is_taken_from_the_variance_between_tasks():
+    found = needed({"a": [0.0, 0.2], "b": [0.0, 0.2], "c": [0.1]}, {"a": [0.3, 0.5], "b": [0.5, 0.7], "c": [0.4]})
+
+    # differences 0.3, 0.5, 0.3 have the variance 0.0133, means of two runs 0.01 each side, of one run nothing
+    assert found.within == pytest.approx(2 * 0.02)
+    assert found.between == pytest.approx(0.04 / 3 - (0.02 + 0.02 + 0) / 3)
 
 
 def test_one_task_in_common_says_nothing():

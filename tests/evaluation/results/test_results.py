@@ -223,9 +223,15 @@ def test_tasks_are_told_apart_by_the_apps_they_name_and_by_their_tags():
     named = task(
         "a",
         tools=("gmail__send_email", "mcp_appworld_phone__send_text_message", "read_file"),
-        metadata={"difficulty": "hard", "tags": ["urgent", "mail"], "threads": ["billing"], "notes": "x" * 100},
+        metadata={
+            "difficulty": "hard",
+            "tags": ["urgent", "mail", "q", "", "two\nlines", 3],
+            "threads": ["billing"],
+            "notes": "x" * 61,
+            "note": "x" * 60,
+        },
     )
     labels = labels_of(named)
     assert labels["tools"].split("\n") == ["gmail", "phone"]
-    assert labels["tag"].split("\n") == ["mail", "threads: billing", "urgent"]
+    assert labels["tag"].split("\n") == ["mail", f"note: {'x' * 60}", "q", "threads: billing", "urgent"]
     assert labels_of(task("b"))["tag"] == ""
