@@ -11,6 +11,7 @@ from django.test import Client
 from studio.domain.credits import Credits, FileOrigin
 from studio.domain.options import OptionsError
 from studio.models import Benchmark
+from tests.at_once import after
 from tests.factories import BenchmarkFactory, member
 
 OWN_TEXT = "Only at our own school."
@@ -143,6 +144,24 @@ def test_a_save_does_not_undo_what_another_window_saved_since(client: Client):
 
     benchmark.refresh_from_db()
     assert (again.status_code, benchmark.description, benchmark.credits.limits) == (302, "Only bread.", "One bakery.")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_windows_that_save_settings_at_once_the_later_is_refused():
+    benchmark: Benchmark = BenchmarkFactory(description="Bread.")
+    owner, address = member(benchmark, "owner"), f"/b/{benchmark.slug}/change/"
+    first, second = Client(), Client()
+    for client in (first, second):
+        client.force_login(owner)
+    shown = settings_of(first, address)
+
+    refused = after(
+        lambda: first.post(address, shown | {"description": "Bread and rolls."}),
+        lambda: second.post(address, shown | {"description": "Only bread."}),
+    )
+
+    benchmark.refresh_from_db()
+    assert (refused.status_code, benchmark.description) == (409, "Bread and rolls.")
 
 
 @pytest.mark.django_db

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from functools import partial
 
 import pytest
 from django.core.management import call_command
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, transaction
 from django.test import Client
 
 from evaluation.engine.budgets import BudgetSpentError, Spent
@@ -28,6 +26,7 @@ from evaluation.pilots.queue import claim_session
 from evaluation.pilots.spending import shared_spending
 from studio.domain.options import OptionsError
 from studio.models import Benchmark
+from tests.at_once import beside
 from tests.evaluation.builders import intents, task
 from tests.evaluation.factories import person, pilot_row
 from tests.evaluation.pilots.builders import start, work_through
@@ -48,21 +47,6 @@ def two_pilots(stub: StubModel) -> tuple[Pilot, Pilot]:
     Pilot.objects.filter(pk=second.pk).update(benchmark=first.benchmark, number=2)
     second.refresh_from_db()
     return first, second
-
-
-def beside(reserving: Callable[[], bool]) -> bool:
-    """On another connection; raises OperationalError if it had to wait for this one."""
-
-    def run() -> bool:
-        try:
-            with transaction.atomic(), connection.cursor() as cursor:
-                cursor.execute("SET LOCAL lock_timeout = '1s'")
-                return reserving()
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(run).result()
 
 
 @pytest.mark.slow
@@ -182,6 +166,20 @@ def test_of_two_pilots_that_use_a_budget_at_once_the_second_sees_what_the_first_
         with pytest.raises(OperationalError, match="lock timeout"):
             beside(partial(reserve, other, Decimal(2)))
     assert not reserve(other, Decimal(2))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_sessions_of_a_pilot_at_once_the_second_sees_what_the_first_keeps_free():
+    pilot = pilot_row(runs=2)
+    Pilot.objects.update(budgets={"pilot": {"cost": 3.0}})
+    first, second = (claim_session(pk) for pk in Session.objects.order_by("pk").values_list("pk", flat=True))
+    assert first and second and first.pilot == pilot
+
+    with transaction.atomic():
+        assert reserve(first, Decimal(2))
+        with pytest.raises(OperationalError, match="lock timeout"):
+            beside(partial(reserve, second, Decimal(2)))
+    assert not reserve(second, Decimal(2))
 
 
 def test_a_call_too_dear_for_what_a_benchmark_has_left_pauses_its_pilot_alone(stub: StubModel):

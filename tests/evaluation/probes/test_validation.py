@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from django.core.management import call_command
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, OperationalError, transaction
 
 from evaluation.engine.budgets import BudgetSpentError
 from evaluation.models import ModelCall, ModelEndpoint, Probe, ReferenceSolution, Session, Validation
@@ -33,6 +34,7 @@ from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
 from studio.models import Benchmark, Task
 from studio.tasks.save import save_task
+from tests.at_once import beside
 from tests.evaluation.builders import benchmark_of, endpoint, intents, rubric, task
 from tests.evaluation.factories import person
 from tests.evaluation.rehearsals.builders import after_reply
@@ -250,6 +252,23 @@ def test_of_two_sessions_of_a_validation_the_second_waits_for_what_the_first_kee
         reserve(second, Decimal(4))
     first.release(state="waiting")
     assert reserve(second, Decimal(2))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_sessions_of_a_validation_at_once_the_second_sees_what_the_first_keeps_free(
+    model: ModelEndpoint,
+) -> None:
+    benchmark = benchmark_of(note("a"), note("b"))
+    solve(benchmark)
+    started(benchmark, cost=3)
+    first, second = (claim_session(pk) for pk in Session.objects.order_by("pk").values_list("pk", flat=True)[:2])
+    assert first and second
+
+    with transaction.atomic():
+        assert reserve(first, Decimal(2))
+        with pytest.raises(OperationalError, match="lock timeout"):
+            beside(partial(reserve, second, Decimal(2)))
+    assert not reserve(second, Decimal(2))
 
 
 @pytest.mark.slow

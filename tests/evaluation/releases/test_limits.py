@@ -12,6 +12,7 @@ from evaluation.releases.limits import ReleaseLimits, limits_of, set_limits
 from evaluation.releases.readiness import release_blockers
 from studio.domain.options import OptionsError
 from studio.models import Benchmark, Event, Role
+from tests.at_once import after
 from tests.evaluation.builders import benchmark_of, rubric, task
 from tests.factories import member
 
@@ -85,6 +86,24 @@ def test_window_that_has_not_seen_others_limits_does_not_replace_them(benchmark:
     assert second.post(address, sent | {"seen": refused.context["seen"]}).status_code == 302
     benchmark.refresh_from_db()
     assert benchmark.release_limits == {"probe_alone": 0.2, "probe_idle": 0.1}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_windows_that_save_limits_at_once_the_later_is_refused(benchmark: Benchmark) -> None:
+    address = reverse("evaluation:release_limits", args=[benchmark.slug])
+    owner, first, second = member(benchmark, Role.OWNER), Client(), Client()
+    for client in (first, second):
+        client.force_login(owner)
+    opened = first.get(address).context
+    shown = opened["form"].initial | {"seen": opened["seen"]}
+
+    refused = after(
+        lambda: first.post(address, shown | {"probe_alone": "0.2"}),
+        lambda: second.post(address, shown | {"probe_idle": "0.1"}),
+    )
+
+    benchmark.refresh_from_db()
+    assert (refused.status_code, benchmark.release_limits) == (409, {"probe_alone": 0.2})
 
 
 def test_api_reads_and_replaces_limits(benchmark: Benchmark, client: Client) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import OperationalError, connection, transaction
+from django.db import transaction
 
 from studio.drafts.autosave import EditorKey, autosave, locked_text
 from studio.drafts.contents import refresh_contents
 from studio.drafts.load import lock, lock_all
 from studio.models import Autosave, Benchmark, Persona, Role, Task
+from tests.at_once import is_free
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -21,23 +21,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def task() -> Task:
     benchmark: Benchmark = BenchmarkFactory()
     return a_task(a_persona(benchmark, by=member(benchmark, Role.AUTHOR)))
-
-
-def is_free(model: type[Task] | type[Autosave] | type[Persona], pk: int) -> bool:
-    """Whether another transaction could lock the row at once."""
-
-    def ask() -> bool:
-        try:
-            with transaction.atomic():
-                model._default_manager.select_for_update(nowait=True, no_key=True).get(pk=pk)
-        except OperationalError:
-            return False
-        finally:
-            connection.close()
-        return True
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(ask).result()
 
 
 @pytest.mark.parametrize("take", [lock, lambda pk: lock_all([pk])])
