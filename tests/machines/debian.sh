@@ -49,7 +49,7 @@ for who in root somebody; do
   echo "== make run, as $who"
   runuser -u $who -- env -i HOME="$home" PATH="$PATH" SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt \
     PIP_DEFAULT_TIMEOUT=180 ARGS="${ARGS:-}" bash -c '
-    set -uo pipefail
+    set -muo pipefail  # -m: or what runs beside ignores Ctrl-C
     cd "$HOME" && git -c advice.detachedHead=false -c init.defaultBranch=main clone --quiet /srv/studio.bundle studio && cd studio || exit 1
     started=$(date +%s)
     make run >run.log 2>&1 &
@@ -60,7 +60,7 @@ for who in root somebody; do
       sleep 1
     done
     python3 -c "$page" && echo "the page after $(($(date +%s) - started)) s" || { cat run.log; exit 1; }
-    kill -INT -- -$! 2>/dev/null || kill -INT $!
+    kill -INT -- -$!
     wait
     sed "s/^/  | /" run.log
     echo "== make test, as $(id -un)"
