@@ -29,6 +29,11 @@ def main() -> int:
                 return 1
             services.missing = str(error)  # the command says so in the document its reader waits for
             os.environ.setdefault("STUDIO_SECRET_KEY", secrets.token_urlsafe())  # the folder of the kept one may fail
+    if sys.argv[1:2] == ["run"]:  # starts the web server before it loads what itself needs
+        from studio.management.commands.run import Command
+
+        Command().run_from_argv(sys.argv)
+        return 0
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(sys.argv)

@@ -13,7 +13,6 @@ from django.utils import timezone
 from evaluation.endpoints.prices import ListPrice, list_price
 from evaluation.endpoints.services import service_at
 from evaluation.llm import Endpoint
-from evaluation.llm.sending import list_models
 
 OTHER_KINDS = re.compile(
     r"embed|tts|whisper|dall-e|image|moderation|audio|realtime|transcri|rerank|sora|veo|imagen|speech|video|ocr", re.I
@@ -38,16 +37,22 @@ class ListedModel:
 
 def listed_models(endpoint: Endpoint) -> list[ListedModel]:
     """Those that converse, by name. Raises EndpointError."""
-    found = {str(entry["id"]): entry for entry in list_models(endpoint) if isinstance(entry.get("id"), str)}
+    found = {str(entry["id"]): entry for entry in _list_models(endpoint) if isinstance(entry.get("id"), str)}
     return [_listed(endpoint, name, found[name]) for name in sorted(found) if not OTHER_KINDS.search(name)]
 
 
 def find_listed(endpoint: Endpoint) -> ListedModel | None:
     """The endpoint's own model. Raises EndpointError."""
-    for entry in list_models(endpoint):
+    for entry in _list_models(endpoint):
         if entry.get("id") in (endpoint.model, f"models/{endpoint.model}"):
             return _listed(endpoint, endpoint.model, entry)
     return None
+
+
+def _list_models(endpoint: Endpoint) -> list[dict[str, Any]]:
+    from evaluation.llm.sending import list_models  # the openai client; see ModelClient._ask
+
+    return list_models(endpoint)
 
 
 def _listed(endpoint: Endpoint, name: str, entry: Mapping[str, Any]) -> ListedModel:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from studio.local import stack
-from studio.web.gunicorn import when_ready
+from studio.web.gunicorn import on_starting
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 
@@ -99,7 +99,7 @@ def test_web_server_answers_only_once_its_gate_is_opened(monkeypatch):
     monkeypatch.setenv("STUDIO_GATE", str(gate))
     os.write(held, b"!")  # or this test would wait, as the server does
 
-    when_ready(None)
+    on_starting(None)
 
     assert select.select([gate], [], [], 0) == ([], [], [])
     os.close(held)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import django
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, connections
@@ -19,6 +20,7 @@ from studio.celery import app as celery
 from studio.local import shared_server, stack
 from studio.local.paths import LocalError, data_folder
 from studio.local.supervisor import Supervisor
+from studio.web.static_files import collect_changed
 
 
 class Command(BaseCommand):
@@ -71,9 +73,10 @@ class Command(BaseCommand):
         gate, held = os.pipe()
         try:
             with collected_warnings() as warnings:
+                supervisor.start(stack.web_process(listener, gate))  # loads what it needs on another core
+                django.setup()
                 self.prepare()
                 supervisor.start(stack.scripted_model_process(model_port))
-                supervisor.start(stack.web_process(listener, gate))  # loads what it needs on another core
                 accounts = self.load_sample() if sample else ""
         finally:
             os.close(held)
@@ -111,7 +114,7 @@ class Command(BaseCommand):
         with self.step("Tables"):
             call_command("migrate", verbosity=0, interactive=False)
         with self.step("Styles and scripts"):
-            call_command("collectstatic", verbosity=0, interactive=False, clear=True)
+            collect_changed()
 
     def load_sample(self) -> str:
         """Return the message about its accounts."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from django.test import override_settings
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from studio.settings import STORAGES
-from studio.web.static_files import imported_modules
+from studio.web.static_files import StaticFilesStorage, collect_changed, imported_modules
 
 STATIC = Path(__file__).resolve().parents[3] / "static"
 
@@ -82,3 +84,61 @@ def test_page_preloads_what_its_modules_import(collected):
     preloaded = re.findall(r'<link rel="modulepreload" href="([^"]+)">', html)
     assert preloaded == [storage.url(name) for name in imported_modules("js/app.js")] != []
     assert html.endswith(f'<script src="{storage.url("js/app.js")}" type="module"></script>')
+
+
+@pytest.fixture
+def script(tmp_path, settings):
+    """The only file there is to collect."""
+    settings.STORAGES = STORAGES
+    settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
+    settings.STATICFILES_DIRS, settings.STATIC_ROOT = [tmp_path / "source"], tmp_path / "static"
+    script = tmp_path / "source" / "a.js"
+    script.parent.mkdir()
+    script.write_text("1;")
+    collect_changed()
+    return script
+
+
+def collected_scripts(settings) -> set[str]:
+    return {path.read_text() for path in Path(settings.STATIC_ROOT).glob("a.*.js")}
+
+
+def test_unchanged_files_are_not_collected_again(script, settings):
+    [collected] = Path(settings.STATIC_ROOT).glob("a.*.js")
+    collected.write_text("as it was")
+
+    collect_changed()
+
+    assert collected_scripts(settings) == {"as it was"}
+
+
+def test_changed_file_is_collected_again(script, settings):
+    script.write_text("2;")
+    os.utime(script, (1, 1))
+
+    collect_changed()
+
+    assert collected_scripts(settings) == {"2;"}
+
+
+def test_collected_files_that_were_deleted_are_collected_again(script, settings):
+    shutil.rmtree(settings.STATIC_ROOT)
+
+    collect_changed()
+
+    assert collected_scripts(settings) == {"1;"}
+
+
+def test_collecting_that_was_interrupted_is_done_again(script, settings, monkeypatch):
+    collected = script.stat()
+    script.write_text("2;")
+    with monkeypatch.context() as broken:
+        broken.setattr(StaticFilesStorage, "post_process", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            collect_changed()
+    script.write_text("1;")
+    os.utime(script, ns=(collected.st_atime_ns, collected.st_mtime_ns))
+
+    collect_changed()
+
+    assert collected_scripts(settings) == {"1;"}
