@@ -49,7 +49,7 @@ def find_listed(endpoint: Endpoint) -> ListedModel | None:
     return None
 
 
-def _list_models(endpoint: Endpoint) -> list[dict[str, Any]]:
+def _list_models(endpoint: Endpoint) -> list[Mapping[str, Any]]:
     from evaluation.llm.sending import list_models  # the openai client; see ModelClient._ask
 
     return list_models(endpoint)
