@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from evaluation.endpoints.services import CHAT, SERVICES
+from evaluation.endpoints.services import SERVICES
 from evaluation.llm import Endpoint, EndpointLimits, Prices
 from evaluation.llm.endpoint import SCRIPTED
 from evaluation.llm.policy import ANYWHERE
@@ -64,7 +64,7 @@ def endpoint_of(named: str, connection: Connection, effort: str = "") -> Endpoin
                 **common,
             )
         key_env = connection.key_env or (service.key_env if os.environ.get(service.key_env) else "")
-        return Endpoint(named, url.rstrip("/"), found["model"], key_env=key_env, api=CHAT, **common)
+        return Endpoint(named, url.rstrip("/"), found["model"], key_env=key_env, api="chat", **common)
     except ValueError as error:
         raise PibenchError(str(error)) from None
 
