@@ -10,6 +10,7 @@ from pydantic import Field
 
 from evaluation.tools.apps.attachments import Attachment, FileToken, Overwrite, SaveAs, download
 from evaluation.tools.apps.framework import (
+    OWNED,
     App,
     AppState,
     Call,
@@ -18,6 +19,7 @@ from evaluation.tools.apps.framework import (
     InvalidError,
     NotFoundError,
     Records,
+    Table,
     add_account_apis,
     add_records,
     as_dict,
@@ -26,10 +28,10 @@ from evaluation.tools.apps.framework import (
     without_owner,
 )
 from evaluation.tools.apps.paying import (
+    CARDS,
     PaymentCardId,
     add_card_apis,
     add_subscription_apis,
-    cards_table,
     charge,
     overdrawn,
     valid,
@@ -187,53 +189,27 @@ class PrimeSubscription:
     ends_at: str
 
 
+OF_PRODUCT = {"product_id": "products"}
+
+
 class AmazonState(AppState):
     app = "amazon"
-
-    def __init__(self) -> None:
-        super().__init__()
-        owned = {"owner": "accounts"}
-        of_product = {"product_id": "products"}
-        self.products = self.table(
-            "products", Product, "product", {"seller_id": "sellers"}, "name product_type price rating stock description"
-        )
-        self.sellers = self.table("sellers", Seller, "seller", {}, "name rating")
-        self.reviews = self.table("reviews", Review, "review", of_product, "title product_id rating text author")
-        self.questions = self.table("questions", Question, "question", of_product, "question product_id author")
-        self.answers = self.table(
-            "answers", Answer, "answer", {"question_id": "questions"}, "answer question_id author"
-        )
-        self.cart = self.table(
-            "cart", CartItem, "cart item", owned | of_product, "cart_item_id owner product_id quantity"
-        )
-        self.promo_codes = self.table(
-            "promo_codes", PromoCode, "promo code", {"carts": "accounts"}, "promo_code percent valid_until"
-        )
-        self.wish_list = self.table(
-            "wish_list",
-            WishListItem,
-            "wish list item",
-            owned | of_product,
-            "wish_list_item_id owner product_id quantity",
-        )
-        self.history = self.table(
-            "browsing_history", Viewed, "viewed product", owned | of_product, "viewed_id owner product_id"
-        )
-        self.addresses = self.table("addresses", Address, "address", owned, "name street_address city owner")
-        self.cards = cards_table(self)
-        self.orders = self.table(
-            "orders", Order, "order", owned, "order_id owner items shipping_address total_cost placed_at"
-        )
-        self.returns = self.table(
-            "returns",
-            Return,
-            "return",
-            owned | of_product | {"order_id": "orders"},
-            "return_id order_id product_id quantity refund",
-        )
-        self.prime = self.table(
-            "prime_subscriptions", PrimeSubscription, "prime subscription", owned, "plan owner price ends_at"
-        )
+    products = Table(Product, "product", "name product_type price rating stock description", {"seller_id": "sellers"})
+    sellers = Table(Seller, "seller", "name rating")
+    reviews = Table(Review, "review", "title product_id rating text author", OF_PRODUCT)
+    questions = Table(Question, "question", "question product_id author", OF_PRODUCT)
+    answers = Table(Answer, "answer", "answer question_id author", {"question_id": "questions"})
+    cart = Table(CartItem, "cart item", "cart_item_id owner product_id quantity", OWNED | OF_PRODUCT)
+    promo_codes = Table(PromoCode, "promo code", "promo_code percent valid_until", {"carts": "accounts"})
+    wish_list = Table(WishListItem, "wish list item", "wish_list_item_id owner product_id quantity", OWNED | OF_PRODUCT)
+    browsing_history = Table(Viewed, "viewed product", "viewed_id owner product_id", OWNED | OF_PRODUCT)
+    addresses = Table(Address, "address", "name street_address city owner", OWNED)
+    payment_cards = CARDS
+    orders = Table(Order, "order", "order_id owner items shipping_address total_cost placed_at", OWNED)
+    returns = Table(
+        Return, "return", "return_id order_id product_id quantity refund", OWNED | OF_PRODUCT | {"order_id": "orders"}
+    )
+    prime_subscriptions = Table(PrimeSubscription, "prime subscription", "plan owner price ends_at", OWNED)
 
     def complete(self) -> None:
         """Orders cost what their items cost; products without a rating get the mean of their reviews."""
@@ -253,7 +229,7 @@ class AmazonState(AppState):
         for product in self.products:
             if product.stock < 0:
                 yield f"products {product.product_id}: its stock is below nothing."
-        yield from overdrawn(self.cards)
+        yield from overdrawn(self.payment_cards)
         for table in (self.cart, self.wish_list):
             seen: set[tuple[str, int]] = set()
             for item in table:
@@ -509,14 +485,14 @@ def move_product_from_wish_list_to_cart(call: AmazonCall, product_id: ProductId)
 def add_product_to_browsing_history(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
     """Put a product into your browsing history."""
     call.state.products.get(product_id)
-    call.state.history.put(Viewed(call.state.history.next_id(), call.user, product_id, call.stamp))
+    call.state.browsing_history.put(Viewed(call.state.browsing_history.next_id(), call.user, product_id, call.stamp))
     return {"message": "The product is in your browsing history."}
 
 
 @app.api(page=5)
 def show_browsing_history(call: AmazonCall) -> Iterable[Any]:
     """List the products you have looked at, latest first."""
-    own = [each for each in call.state.history if each.owner == call.user]
+    own = [each for each in call.state.browsing_history if each.owner == call.user]
     return [
         {**product_summary(call.state.products.get(each.product_id)), "viewed_at": each.viewed_at}
         for each in reversed(own)
@@ -592,7 +568,7 @@ ADDRESS = {
 @app.api()
 def place_order(call: AmazonCall, payment_card_id: PaymentCardId, address_id: AddressId) -> dict[str, Any]:
     """Buy everything in your cart."""
-    card = call.own(call.state.cards, payment_card_id)
+    card = call.own(call.state.payment_cards, payment_card_id)
     address = call.own(call.state.addresses, address_id)
     cart = own_cart(call)
     if not cart:
@@ -852,7 +828,7 @@ def show_product(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
 @app.api(alias="show_recommendations", page=5)
 def show_recommended_products(call: AmazonCall) -> Iterable[Any]:
     """List products for you: the best rated of the types you have looked at or bought, then all others."""
-    seen = {each.product_id for each in call.state.history if each.owner == call.user}
+    seen = {each.product_id for each in call.state.browsing_history if each.owner == call.user}
     bought = {item.product_id for order in call.state.orders if order.owner == call.user for item in order.items}
     known = [call.state.products.get(number) for number in seen | bought]
     types = {product.product_type for product in known}

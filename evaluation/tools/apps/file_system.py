@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from evaluation.tools.apps.framework import (
+    OWNED,
     App,
     AppState,
     Call,
@@ -18,6 +19,7 @@ from evaluation.tools.apps.framework import (
     ForbiddenError,
     InvalidError,
     NotFoundError,
+    Table,
     add_account_apis,
     matches,
 )
@@ -46,12 +48,8 @@ def home_of(username: str) -> str:
 
 class FileSystemState(AppState):
     app = "file_system"
-
-    def __init__(self) -> None:
-        super().__init__()
-        owned = {"owner": "accounts"}
-        self.files = self.table("files", File, "file", owned, "file_path content updated_at")
-        self.directories = self.table("directories", Directory, "directory", owned, "directory_path owner")
+    files = Table(File, "file", "file_path content updated_at", OWNED)
+    directories = Table(Directory, "directory", "directory_path owner", OWNED)
 
     def complete(self) -> None:
         """Everybody has a home, and every file its directories."""

@@ -20,12 +20,14 @@ from evaluation.tools.apps.attachments import (
     with_attachments,
 )
 from evaluation.tools.apps.framework import (
+    OWNED,
     App,
     AppState,
     Call,
     InvalidError,
     NotFoundError,
     PeopleQuery,
+    Table,
     add_account_apis,
     given,
     matches,
@@ -87,30 +89,26 @@ class Draft:
     attachments: tuple[int, ...] = ()
 
 
+ATTACHED = {"response_to_email_id": "emails", "attachments": "attachments"}
+
+
 class GmailState(AppState):
     app = "gmail"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.threads = self.table("threads", EmailThread, "thread")
-        self.attachments = self.table("attachments", Attachment, "attachment", {}, "file_name content")
-        attached = {"response_to_email_id": "emails", "attachments": "attachments"}
-        of_thread = attached | {"email_thread_id": "threads"}
-        self.emails = self.table("emails", Email, "email", of_thread, "subject sender recipients body sent_at")
-        self.drafts = self.table(
-            "drafts",
-            Draft,
-            "draft",
-            attached | {"owner": "accounts", "belongs_to_email_thread_id": "threads"},
-            "subject recipients body updated_at",
-        )
-        self.mailboxes = self.table(
-            "mailboxes",
-            MailboxThread,
-            "thread",
-            {"email_thread_id": "threads", "owner": "accounts"},
-            "mailbox_thread_id read starred archived spam labels",
-        )
+    threads = Table(EmailThread, "thread")
+    attachments = Table(Attachment, "attachment", "file_name content")
+    emails = Table(Email, "email", "subject sender recipients body sent_at", ATTACHED | {"email_thread_id": "threads"})
+    drafts = Table(
+        Draft,
+        "draft",
+        "subject recipients body updated_at",
+        ATTACHED | OWNED | {"belongs_to_email_thread_id": "threads"},
+    )
+    mailboxes = Table(
+        MailboxThread,
+        "thread",
+        "mailbox_thread_id read starred archived spam labels",
+        {"email_thread_id": "threads"} | OWNED,
+    )
 
     def complete(self) -> None:
         """Emails without a thread get one; each participant with an account has the thread in their mailbox."""

@@ -8,13 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from evaluation.tools.apps.framework import (
-    App,
-    AppState,
-    Call,
-    NotFoundError,
-    Table,
-)
+from evaluation.tools.apps.framework import OWNED, App, Call, NotFoundError, Table
 
 NotificationId = Annotated[int, Field(description="From show_notifications")]
 Only = Annotated[bool | None, Field(description="Only read, or only unread ones")]
@@ -30,9 +24,8 @@ class Notification:
     created_at: str = ""
 
 
-def notifications_table(state: AppState) -> Table[Notification]:
-    """To be made where the state makes its tables."""
-    return state.table("notifications", Notification, "notification", {"owner": "accounts"}, "message owner is_read")
+NOTIFICATIONS = Table(Notification, "notification", "message owner is_read", OWNED)
+"""For the states of such apps, as ``notifications``."""
 
 
 def notify(call: Call[Any], owner: str, message: str) -> None:

@@ -10,16 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from evaluation.tools.apps.attachments import Attachment, FileToken, Overwrite, SaveAs, download
-from evaluation.tools.apps.framework import (
-    App,
-    AppState,
-    Call,
-    InvalidError,
-    Records,
-    Table,
-    add_records,
-    without_owner,
-)
+from evaluation.tools.apps.framework import OWNED, App, Call, InvalidError, Records, Table, add_records, without_owner
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 PaymentCardId = Annotated[int, Field(description="From show_payment_cards")]
@@ -47,10 +38,8 @@ class PaymentCard:
     """None: as much as needed."""
 
 
-def cards_table(state: AppState) -> Table[PaymentCard]:
-    """To be made where the state makes its tables."""
-    columns = "card_name owner card_number balance"
-    return state.table("payment_cards", PaymentCard, "payment card", {"owner": "accounts"}, columns)
+CARDS = Table(PaymentCard, "payment card", "card_name owner card_number balance", OWNED)
+"""For the states of such apps, as ``payment_cards``."""
 
 
 def overdrawn(cards: Table[PaymentCard]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from evaluation.tools.apps.framework import (
+    OWNED,
     App,
     AppState,
     Call,
@@ -17,6 +18,7 @@ from evaluation.tools.apps.framework import (
     InvalidError,
     NotFoundError,
     Records,
+    Table,
     add_account_apis,
     add_records,
     as_dict,
@@ -76,18 +78,10 @@ class VoiceMessage:
 
 class PhoneState(AppState):
     app = "phone"
-
-    def __init__(self) -> None:
-        super().__init__()
-        owned = {"owner": "accounts"}
-        self.contacts = self.table(
-            "contacts", Contact, "contact", owned, "first_name last_name phone_number email relationships"
-        )
-        self.messages = self.table("messages", TextMessage, "text message", columns="message sender receiver sent_at")
-        self.voice_messages = self.table(
-            "voice_messages", VoiceMessage, "voice message", columns="message sender receiver sent_at"
-        )
-        self.alarms = self.table("alarms", Alarm, "alarm", owned, "label time repeat_days enabled")
+    contacts = Table(Contact, "contact", "first_name last_name phone_number email relationships", OWNED)
+    messages = Table(TextMessage, "text message", "message sender receiver sent_at")
+    voice_messages = Table(VoiceMessage, "voice message", "message sender receiver sent_at")
+    alarms = Table(Alarm, "alarm", "label time repeat_days enabled", OWNED)
 
     def receive(self, sender: str, receiver: str, subject: str, text: str, stamp: str) -> None:
         self.messages.put(TextMessage(self.messages.next_id(), sender, receiver, text, stamp))

@@ -9,10 +9,12 @@ from typing import Annotated, Any
 from pydantic import AliasChoices, Field
 
 from evaluation.tools.apps.framework import (
+    OWNED,
     App,
     AppState,
     Call,
     Records,
+    Table,
     add_account_apis,
     add_records,
     as_dict,
@@ -34,10 +36,7 @@ class Note:
 
 class SimpleNoteState(AppState):
     app = "simple_note"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.notes = self.table("notes", Note, "note", {"owner": "accounts"}, "title content tags owner updated_at")
+    notes = Table(Note, "note", "title content tags owner updated_at", OWNED)
 
 
 app = App(

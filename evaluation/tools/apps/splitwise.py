@@ -28,7 +28,7 @@ from evaluation.tools.apps.framework import (
     search,
     search_people,
 )
-from evaluation.tools.apps.notifications import add_notification_apis, notifications_table, notify
+from evaluation.tools.apps.notifications import NOTIFICATIONS, add_notification_apis, notify
 
 
 @dataclass(frozen=True)
@@ -102,23 +102,21 @@ class Debt(NamedTuple):
     cents: int
 
 
+OF_EXPENSE = {"group_id": "groups", "paid_by": "accounts", "receipt_id": "receipts"}
+OF_PAYMENT = {"group_id": "groups", "payer": "accounts", "receiver": "accounts", "receipt_id": "receipts"}
+
+
 class SplitwiseState(AppState):
     app = "splitwise"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.groups = self.table("groups", Group, "group", {"members": "accounts"}, "name members")
-        of_expense = {"group_id": "groups", "paid_by": "accounts", "receipt_id": "receipts"}
-        of_payment = {"group_id": "groups", "payer": "accounts", "receiver": "accounts", "receipt_id": "receipts"}
-        owed, paid = "description amount paid_by shares group_id", "description amount payer receiver group_id"
-        self.expenses = self.table("expenses", Expense, "expense", of_expense, owed)
-        self.payments = self.table("payments", Payment, "payment", of_payment, paid)
-        self.deleted_expenses = self.table("deleted_expenses", Expense, "deleted expense", of_expense)
-        self.deleted_payments = self.table("deleted_payments", Payment, "deleted payment", of_payment)
-        self.table("expense_comments", ExpenseComment, "comment", {"author": "accounts"}, "content author expense_id")
-        self.table("payment_comments", PaymentComment, "comment", {"author": "accounts"}, "content author payment_id")
-        notifications_table(self)
-        self.receipts = self.table("receipts", Attachment, "receipt", {}, "file_name content")
+    groups = Table(Group, "group", "name members", {"members": "accounts"})
+    expenses = Table(Expense, "expense", "description amount paid_by shares group_id", OF_EXPENSE)
+    payments = Table(Payment, "payment", "description amount payer receiver group_id", OF_PAYMENT)
+    deleted_expenses = Table(Expense, "deleted expense", refers=OF_EXPENSE)
+    deleted_payments = Table(Payment, "deleted payment", refers=OF_PAYMENT)
+    expense_comments = Table(ExpenseComment, "comment", "content author expense_id", {"author": "accounts"})
+    payment_comments = Table(PaymentComment, "comment", "content author payment_id", {"author": "accounts"})
+    notifications = NOTIFICATIONS
+    receipts = Table(Attachment, "receipt", "file_name content")
 
     def complete(self) -> None:
         """An expense without shares is everybody's."""

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from evaluation.tools.apps.framework import (
+    OWNED,
     App,
     AppState,
     Call,
@@ -19,6 +20,7 @@ from evaluation.tools.apps.framework import (
     InvalidError,
     NotFoundError,
     Records,
+    Table,
     add_account_apis,
     add_records,
     as_dict,
@@ -26,7 +28,7 @@ from evaluation.tools.apps.framework import (
     rank,
     search_people,
 )
-from evaluation.tools.apps.paying import add_card_apis, add_subscription_apis, cards_table, overdrawn
+from evaluation.tools.apps.paying import CARDS, add_card_apis, add_subscription_apis, overdrawn
 
 
 @dataclass(frozen=True)
@@ -146,51 +148,34 @@ class PremiumSubscription:
 
 class SpotifyState(AppState):
     app = "spotify"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.songs = self.table(
-            "songs",
-            Song,
-            "song",
-            {"artist_ids": "artists", "album_id": "albums"},
-            "title artist_ids album_id genre rating duration",
-        )
-        by_artists = {"artist_ids": "artists"}
-        self.albums = self.table("albums", Album, "album", by_artists, "title artist_ids genre rating release_date")
-        self.artists = self.table("artists", Artist, "artist", {}, "name genre follower_count")
-        self.playlists = self.table(
-            "playlists",
-            Playlist,
-            "playlist",
-            {"owner": "accounts", "song_ids": "songs"},
-            "title owner song_ids is_public rating",
-        )
-        self.libraries = self.table(
-            "libraries",
-            Library,
-            "library",
-            {
-                "username": "accounts",
-                **dict.fromkeys(("liked_songs", "songs", "downloaded_songs", "queue"), "songs"),
-                **dict.fromkeys(("liked_albums", "albums"), "albums"),
-                "liked_playlists": "playlists",
-                "followed_artists": "artists",
-            },
-            "username liked_songs songs albums queue",
-        )
-        texts = "title author rating text"
-        self.reviews = self.table("reviews", SongReview, "review", {"song_id": "songs"}, f"{texts} song_id")
-        self.table("album_reviews", AlbumReview, "review", {"album_id": "albums"}, f"{texts} album_id")
-        self.table("playlist_reviews", PlaylistReview, "review", {"playlist_id": "playlists"}, f"{texts} playlist_id")
-        self.cards = cards_table(self)
-        self.table(
-            "premium_subscriptions",
-            PremiumSubscription,
-            "premium subscription",
-            {"owner": "accounts"},
-            "plan owner price ends_at",
-        )
+    songs = Table(
+        Song,
+        "song",
+        "title artist_ids album_id genre rating duration",
+        {"artist_ids": "artists", "album_id": "albums"},
+    )
+    albums = Table(Album, "album", "title artist_ids genre rating release_date", {"artist_ids": "artists"})
+    artists = Table(Artist, "artist", "name genre follower_count")
+    playlists = Table(Playlist, "playlist", "title owner song_ids is_public rating", OWNED | {"song_ids": "songs"})
+    libraries = Table(
+        Library,
+        "library",
+        "username liked_songs songs albums queue",
+        {
+            "username": "accounts",
+            **dict.fromkeys(("liked_songs", "songs", "downloaded_songs", "queue"), "songs"),
+            **dict.fromkeys(("liked_albums", "albums"), "albums"),
+            "liked_playlists": "playlists",
+            "followed_artists": "artists",
+        },
+    )
+    reviews = Table(SongReview, "review", "title author rating text song_id", {"song_id": "songs"})
+    album_reviews = Table(AlbumReview, "review", "title author rating text album_id", {"album_id": "albums"})
+    playlist_reviews = Table(
+        PlaylistReview, "review", "title author rating text playlist_id", {"playlist_id": "playlists"}
+    )
+    payment_cards = CARDS
+    premium_subscriptions = Table(PremiumSubscription, "premium subscription", "plan owner price ends_at", OWNED)
 
     def complete(self) -> None:
         """Everybody has a library."""
@@ -202,7 +187,7 @@ class SpotifyState(AppState):
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
-        yield from overdrawn(self.cards)
+        yield from overdrawn(self.payment_cards)
         for library in self.libraries:
             if library.position >= max(len(library.queue), 1):
                 yield f"libraries {library.username!r}: the current song is beyond the queue."

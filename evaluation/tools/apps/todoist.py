@@ -19,6 +19,7 @@ from evaluation.tools.apps.attachments import (
     with_attachments,
 )
 from evaluation.tools.apps.framework import (
+    OWNED,
     App,
     AppState,
     Call,
@@ -28,6 +29,7 @@ from evaluation.tools.apps.framework import (
     NotFoundError,
     PeopleQuery,
     Records,
+    Table,
     add_account_apis,
     add_records,
     as_dict,
@@ -36,7 +38,7 @@ from evaluation.tools.apps.framework import (
     search,
     search_people,
 )
-from evaluation.tools.apps.notifications import add_notification_apis, notifications_table, notify
+from evaluation.tools.apps.notifications import NOTIFICATIONS, add_notification_apis, notify
 
 
 @dataclass(frozen=True)
@@ -115,33 +117,24 @@ class Comment:
 
 class TodoistState(AppState):
     app = "todoist"
-
-    def __init__(self) -> None:
-        super().__init__()
-        owned = {"owner": "accounts"}
-        of_task = {"task_id": "tasks"}
-        self.projects = self.table(
-            "projects", Project, "project", owned | {"members": "accounts"}, "name description owner members"
-        )
-        self.sections = self.table("sections", Section, "section", {"project_id": "projects"}, "name project_id")
-        self.tasks = self.table(
-            "tasks",
-            Task,
-            "task",
-            {"project_id": "projects", "section_id": "sections", "assignee": "accounts", "labels": "labels"},
-            "title description project_id due_date priority assignee is_completed",
-        )
-        self.sub_tasks = self.table("sub_tasks", SubTask, "sub-task", of_task, "title task_id description is_completed")
-        self.labels = self.table("labels", Label, "label", owned, "name color")
-        self.comments = self.table(
-            "comments",
-            Comment,
-            "comment",
-            of_task | {"author": "accounts", "attachments": "attachments"},
-            "content author task_id",
-        )
-        self.attachments = self.table("attachments", Attachment, "attachment", {}, "file_name content")
-        notifications_table(self)
+    projects = Table(Project, "project", "name description owner members", OWNED | {"members": "accounts"})
+    sections = Table(Section, "section", "name project_id", {"project_id": "projects"})
+    tasks = Table(
+        Task,
+        "task",
+        "title description project_id due_date priority assignee is_completed",
+        {"project_id": "projects", "section_id": "sections", "assignee": "accounts", "labels": "labels"},
+    )
+    sub_tasks = Table(SubTask, "sub-task", "title task_id description is_completed", {"task_id": "tasks"})
+    labels = Table(Label, "label", "name color", OWNED)
+    comments = Table(
+        Comment,
+        "comment",
+        "content author task_id",
+        {"task_id": "tasks", "author": "accounts", "attachments": "attachments"},
+    )
+    attachments = Table(Attachment, "attachment", "file_name content")
+    notifications = NOTIFICATIONS
 
     def complete(self) -> None:
         """Everybody has an inbox."""

@@ -14,9 +14,10 @@ from evaluation.tools.apps.framework.errors import (
 )
 from evaluation.tools.apps.framework.paging import matches, rank, search
 from evaluation.tools.apps.framework.state import Account, AppState
-from evaluation.tools.apps.framework.tables import Table, as_dict, given, without_owner
+from evaluation.tools.apps.framework.tables import OWNED, Table, as_dict, given, without_owner
 
 __all__ = [
+    "OWNED",
     "Account",
     "Api",
     "App",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from evaluation.tools.apps.framework.errors import AppDataError
-from evaluation.tools.apps.framework.tables import Kept, Key, Record, Table, as_dict
+from evaluation.tools.apps.framework.tables import Kept, Key, Table, as_dict
 
 NEVER = "~"
 """Later than every stamp."""
@@ -65,33 +65,25 @@ class Change(NamedTuple):
 
 
 class AppState:
-    """Subclasses add their tables in ``__init__``."""
+    """Subclasses declare their tables."""
 
     app = ""
+    accounts = Table(Account, "account", "username password first_name last_name")
+    tokens = Table(Token, "access token", refers={"username": "accounts"})
+    codes = Table(Code, "code", refers={"username": "accounts"})
 
     def __init__(self) -> None:
-        self.tables: dict[str, Table[Any]] = {}
         self._kept: Kept = {}
         """By tables that the transaction under way has changed."""
         self._next = ""
         """When the next record comes to exist."""
-        self.accounts = self.table("accounts", Account, "account", {}, "username password first_name last_name")
-        self.tokens = self.table("tokens", Token, "access token", {"username": "accounts"})
-        self.codes = self.table("codes", Code, "code", {"username": "accounts"})
-
-    def table(
-        self,
-        name: str,
-        record_type: type[Record],
-        noun: str,
-        refers: Mapping[str, str] | None = None,
-        columns: str = "",
-    ) -> Table[Record]:
-        """Of ``noun``, what one record is called; ``refers``: field → the table whose keys it holds; ``columns``: the
-        fields that people see, the first as the record's name, or none if nobody needs to see the table."""
-        table = Table(name, record_type, noun, refers or {}, tuple(columns.split()), self._kept)
-        self.tables[name] = table
-        return table
+        self.tables: dict[str, Table[Any]] = {
+            name: declared.empty(self._kept)
+            for part in reversed(type(self).__mro__)
+            for name, declared in vars(part).items()
+            if isinstance(declared, Table)
+        }
+        vars(self).update(self.tables)
 
     def load(self, data: Mapping[str, Any]) -> None:
         """Raises AppDataError."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 Key = int | str
 Record = TypeVar("Record", bound="DataclassInstance")
+OWNED = {"owner": "accounts"}
+"""What a table of people's own records refers to."""
 DATED = ("created_at", "sent_at", "placed_at", "added_at", "viewed_at")
 """Fields that say since when a record exists; a table has one of them at most."""
 Kept = dict[str, tuple[dict[Key, Any], int]]
@@ -23,25 +26,24 @@ Kept = dict[str, tuple[dict[Key, Any], int]]
 
 
 class Table(Generic[Record]):
-    """Records by key, which is their first field, in the order they were added."""
+    """Records by key, which is their first field, in the order they were added. In the body of a state's class it
+    declares the table of this name, which every state of the class has as its own."""
 
     def __init__(
         self,
-        name: str,
         record_type: type[Record],
         noun: str,
-        refers: Mapping[str, str],
-        columns: tuple[str, ...],
-        kept: Kept,
+        columns: str = "",
+        refers: Mapping[str, str] | None = None,
     ) -> None:
-        self.name = name
+        self.name = ""
+        self.record_type = record_type
         self.noun = noun
         """What one record is called in messages."""
-        self.refers = refers
-        """Field → the table whose keys it holds."""
-        self.columns = columns
+        self.columns = tuple(columns.split())
         """The fields that people see, the first as the record's name; none: nobody needs to see the table."""
-        self.record_type = record_type
+        self.refers: Mapping[str, str] = refers or {}
+        """Field → the table whose keys it holds."""
         self.fields = tuple(part.name for part in fields(record_type))
         self.key = self.fields[0]
         self.dated = next((name for name in DATED if name in self.fields), "")
@@ -51,7 +53,16 @@ class Table(Generic[Record]):
         """Those that do not exist yet."""
         self.last = 0
         """The highest number ever given: numbers of deleted records are not used again."""
-        self._kept = kept
+        self._kept: Kept = {}
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def empty(self, kept: Kept) -> Table[Record]:
+        """One like it, of a state that notes in ``kept`` what a transaction changes."""
+        table = copy(self)
+        table.records, table.later, table._kept = {}, {}, kept
+        return table
 
     @property
     def required(self) -> tuple[str, ...]:
