@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from evaluation.tools.apps.attachments import Attachment, FileToken, Overwrite, SaveAs, download
+from evaluation.tools.apps.attachments import Attachment, saves_file
 from evaluation.tools.apps.framework import (
     OWNED,
     App,
@@ -730,24 +730,15 @@ def show_return(call: AmazonCall, return_id: Annotated[int, Field(description="F
     return without_owner(call.own(call.state.returns, return_id))
 
 
-@app.api()
-def download_order_receipt(
-    call: AmazonCall,
-    order_id: OrderId,
-    file_system_access_token: FileToken,
-    download_to_file_path: SaveAs | None = None,
-    overwrite: Overwrite = False,
-) -> dict[str, Any]:
-    """Save the receipt of an order."""
+@saves_file(app, "download_order_receipt", "Save the receipt of an order.")
+def _receipt(call: AmazonCall, order_id: OrderId) -> Attachment:
     order = call.own(call.state.orders, order_id)
     lines = [
         f"{item.quantity} x {call.state.products.get(item.product_id).name}: {item.price * item.quantity:.2f}"
         for item in order.items
     ]
     text = "\n".join((f"Order {order_id} of {order.placed_at}", *lines, f"Total: {order.total_cost:.2f}"))
-    files = call.beside("file_system", file_system_access_token)
-    receipt = Attachment(0, f"amazon_order_{order_id}.txt", text)
-    return download(files, receipt, download_to_file_path, overwrite=overwrite)
+    return Attachment(0, f"amazon_order_{order_id}.txt", text)
 
 
 add_subscription_apis(app, "prime", {"monthly": (14.99, 30), "yearly": (139.0, 365)})

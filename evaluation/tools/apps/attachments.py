@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from evaluation.tools.apps.file_system import read_file, save_file
-from evaluation.tools.apps.framework import Call, InvalidError, Table, as_dict
+from evaluation.tools.apps.framework import App, Call, InvalidError, Table, as_dict
+from evaluation.tools.apps.framework.app import Parameters, parameters_of
 
 FileToken = Annotated[str, Field(min_length=1, max_length=200, description="From file_system__login")]
 FilePaths = Annotated[tuple[str, ...], Field(max_length=20, description="Absolute paths in the File System app")]
@@ -40,10 +41,36 @@ def attach(call: Call[Any], table: Table[Attachment], paths: Sequence[str], file
     return tuple(made)
 
 
-def download(files: Call[Any], file: Attachment, save_as: str | None, *, overwrite: bool) -> dict[str, Any]:
-    """``files``: the person's call of the File System."""
-    path = save_file(files, save_as or f"~/downloads/{file.file_name}", file.content, overwrite)
-    return {"message": "The file was downloaded to the File System app.", "file_path": path}
+SAVING: dict[str, Any] = {
+    "file_system_access_token": (FileToken, ...),
+    "download_to_file_path": (SaveAs | None, None),
+    "overwrite": (Overwrite, False),
+}
+
+
+def saves_file(
+    app: App[Any], name: str, about: str, takes: Parameters | None = None
+) -> Callable[[Callable[..., Attachment]], object]:
+    """Declare an API that saves what the function gives in the File System."""
+
+    def declare(find: Callable[..., Attachment]) -> object:
+        @app.api(name, about, {**(parameters_of(find) if takes is None else takes), **SAVING})
+        def save(
+            call: Call[Any],
+            *,
+            file_system_access_token: str,
+            download_to_file_path: str | None,
+            overwrite: bool,
+            **given: Any,
+        ) -> dict[str, Any]:
+            file = find(call, **given)
+            files = call.beside("file_system", file_system_access_token)
+            path = save_file(files, download_to_file_path or f"~/downloads/{file.file_name}", file.content, overwrite)
+            return {"message": "The file was downloaded to the File System app.", "file_path": path}
+
+        return save
+
+    return declare
 
 
 def with_attachments(record: Any, table: Table[Attachment]) -> dict[str, Any]:

@@ -9,16 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, Field
 
-from evaluation.tools.apps.attachments import (
-    Attachment,
-    FilePaths,
-    FileToken,
-    Overwrite,
-    SaveAs,
-    attach,
-    download,
-    with_attachments,
-)
+from evaluation.tools.apps.attachments import Attachment, FilePaths, FileToken, attach, saves_file, with_attachments
 from evaluation.tools.apps.framework import (
     OWNED,
     App,
@@ -439,24 +430,14 @@ def remove_attachment_from_draft(call: GmailCall, draft_id: DraftId, attachment_
     return {"message": "The attachment was removed."}
 
 
-@app.api()
-def download_attachment(
-    call: GmailCall,
-    attachment_id: AttachmentId,
-    file_system_access_token: FileToken,
-    download_to_file_path: SaveAs | None = None,
-    overwrite: Overwrite = False,
-) -> dict[str, Any]:
-    """Save a file that is attached to an email or a draft."""
+@saves_file(app, "download_attachment", "Save a file that is attached to an email or a draft.")
+def _attached(call: GmailCall, attachment_id: AttachmentId) -> Attachment:
     mine = [draft.attachments for draft in call.state.drafts if draft.owner == call.user]
     boxes = [box for box in call.state.mailboxes if box.owner == call.user]
     mine += [email.attachments for box in boxes for email in call.state.emails_in(box)]
     if not any(attachment_id in numbers for numbers in mine):
         raise NotFoundError(f"You have no attachment with attachment_id {attachment_id}.")
-    attached = call.state.attachments.get(attachment_id)
-    return download(
-        call.beside("file_system", file_system_access_token), attached, download_to_file_path, overwrite=overwrite
-    )
+    return call.state.attachments.get(attachment_id)
 
 
 @app.api()

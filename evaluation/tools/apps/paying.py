@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from evaluation.tools.apps.attachments import Attachment, FileToken, Overwrite, SaveAs, download
+from evaluation.tools.apps.attachments import Attachment, saves_file
 from evaluation.tools.apps.framework import OWNED, App, Call, InvalidError, Records, Table, add_records, without_owner
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
@@ -107,6 +106,9 @@ def add_subscription_apis(app: App[Any], name: str, plans: Mapping[str, tuple[fl
         own = call.state.tables[table_name].having("owner", call.user)[::-1]
         return map(without_owner, own)
 
+    paid_by: dict[str, Any] = {"payment_card_id": (PaymentCardId, ...), f"{name}_plan": (plan_type, next(iter(plans)))}
+
+    @app.api(f"subscribe_{name}", f"Subscribe to {title}.", paid_by)
     def subscribe(call: Call[Any], *, payment_card_id: int, **given: str) -> dict[str, Any]:
         table = call.state.tables[table_name]
         if any(each.ends_at > call.stamp for each in table.having("owner", call.user)):
@@ -118,38 +120,10 @@ def add_subscription_apis(app: App[Any], name: str, plans: Mapping[str, tuple[fl
         table.put(table.record_type(number, call.user, plan, price, call.stamp, ends))
         return {"message": f"You are subscribed to {title}.", key: number, "ends_at": ends}
 
-    def download_receipt(
-        call: Call[Any],
-        *,
-        file_system_access_token: str,
-        download_to_file_path: str | None,
-        overwrite: bool,
-        **given: int,
-    ) -> dict[str, Any]:
+    which: dict[str, Any] = {key: (Annotated[int, Field(description=f"From show_{table_name}")], ...)}
+
+    @saves_file(app, f"download_{name}_subscription_receipt", f"Save the receipt of a subscription to {title}.", which)
+    def receipt(call: Call[Any], **given: int) -> Attachment:
         paid = call.own(call.state.tables[table_name], given[key])
         text = f"{title}, {paid.plan}, from {paid.started_at} to {paid.ends_at}\nTotal: {paid.price:.2f}"
-        receipt = Attachment(0, f"{app.name}_{name}_{given[key]}.txt", text)
-        files = call.beside("file_system", file_system_access_token)
-        return download(files, receipt, download_to_file_path, overwrite=overwrite)
-
-    parameters: tuple[tuple[str, str, Callable[..., Any], dict[str, Any]], ...] = (
-        (
-            f"subscribe_{name}",
-            f"Subscribe to {title}.",
-            subscribe,
-            {"payment_card_id": (PaymentCardId, ...), f"{name}_plan": (plan_type, next(iter(plans)))},
-        ),
-        (
-            f"download_{name}_subscription_receipt",
-            f"Save the receipt of a subscription to {title}.",
-            download_receipt,
-            {
-                key: (Annotated[int, Field(description=f"From show_{table_name}")], ...),
-                "file_system_access_token": (FileToken, ...),
-                "download_to_file_path": (SaveAs | None, None),
-                "overwrite": (Overwrite, False),
-            },
-        ),
-    )
-    for api, about, function, given in parameters:
-        app.add(api, about, function, partial(dict, given))
+        return Attachment(0, f"{app.name}_{name}_{given[key]}.txt", text)

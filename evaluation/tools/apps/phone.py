@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -247,12 +246,6 @@ def _add_message_apis(kind: str, table_name: str) -> None:
             messages = list(latest.values())
         return map(shower(call), messages)
 
-    def show_message(call: PhoneCall, **given: int) -> dict[str, Any]:
-        message = call.state.tables[table_name].find(given[key])
-        if message is None or call.user not in (message.sender, message.receiver):
-            raise NotFoundError(f"You have no {noun} with {key} {given[key]}.")
-        return shower(call)(message)
-
     @app.api(f"show_{kind}_message_window", f"Show your {noun}s with one phone number, newest first.", page=10)
     def show_message_window(
         call: PhoneCall,
@@ -279,13 +272,18 @@ def _add_message_apis(kind: str, table_name: str) -> None:
         sent = table.put(declared(table.next_id(), call.user, phone_number, message, call.stamp))
         return {"message": f"The {noun} was sent.", key: getattr(sent, key)}
 
+    @app.api(f"show_{kind}_message", f"Show one {noun}.", number)
+    def show_message(call: PhoneCall, **given: int) -> dict[str, Any]:
+        message = call.state.tables[table_name].find(given[key])
+        if message is None or call.user not in (message.sender, message.receiver):
+            raise NotFoundError(f"You have no {noun} with {key} {given[key]}.")
+        return shower(call)(message)
+
+    @app.api(f"delete_{kind}_message", f"Delete a {noun}.", number)
     def delete_message(call: PhoneCall, **given: int) -> dict[str, Any]:
         show_message(call, **given)
         call.state.tables[table_name].remove(given[key])
         return {"message": f"The {noun} was deleted."}
-
-    app.add(f"show_{kind}_message", f"Show one {noun}.", show_message, partial(dict, number))
-    app.add(f"delete_{kind}_message", f"Delete a {noun}.", delete_message, partial(dict, number))
 
 
 _add_message_apis("text", "messages")

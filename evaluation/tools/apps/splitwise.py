@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AliasChoices, Field
 
-from evaluation.tools.apps.attachments import Attachment, FilePath, FileToken, Overwrite, SaveAs, attach, download
+from evaluation.tools.apps.attachments import Attachment, FilePath, FileToken, attach, saves_file
 from evaluation.tools.apps.framework import (
     App,
     AppState,
@@ -256,6 +256,31 @@ def rounded(amount: float) -> float:
     return cents(amount) / 100
 
 
+def _add_deletion(noun: str, number: Any, visible: Callable[..., Any], about_show: str) -> None:
+    """The same for expenses and for payments: delete, undelete, show."""
+    key, some = f"{noun}_id", f"{'an' if noun == 'expense' else 'a'} {noun}"
+    which, deleted = {key: (number, ...)}, {key: (Annotated[int, Field(description="The number it had")], ...)}
+
+    def move(call: SplitwiseCall, number: int, source: str, target: str) -> None:
+        tables = call.state.tables
+        tables[target].put(visible(call, number, tables[source]))
+        tables[source].remove(number)
+
+    @app.api(f"delete_{noun}", f"Delete {some}. undelete_{noun} restores it.", which)
+    def delete(call: SplitwiseCall, **given: int) -> dict[str, Any]:
+        move(call, given[key], f"{noun}s", f"deleted_{noun}s")
+        return {"message": f"The {noun} was deleted."}
+
+    @app.api(f"undelete_{noun}", f"Restore a deleted {noun}.", deleted)
+    def undelete(call: SplitwiseCall, **given: int) -> dict[str, Any]:
+        move(call, given[key], f"deleted_{noun}s", f"{noun}s")
+        return {"message": f"The {noun} was restored."}
+
+    @app.api(f"show_{noun}", about_show, which)
+    def show(call: SplitwiseCall, **given: int) -> dict[str, Any]:
+        return shown(call, visible(call, given[key]))
+
+
 # Who owes whom, and paying it back. Nothing here moves real money.
 
 PaymentId = Annotated[int, Field(description="From show_group_payments or record_payment")]
@@ -364,30 +389,7 @@ def update_payment(
     return {"message": "The payment was updated."}
 
 
-@app.api()
-def delete_payment(call: SplitwiseCall, payment_id: PaymentId) -> dict[str, Any]:
-    """Delete a payment. undelete_payment restores it."""
-    payment = payment_of(call, payment_id)
-    call.state.payments.remove(payment_id)
-    call.state.deleted_payments.put(payment)
-    return {"message": "The payment was deleted."}
-
-
-@app.api()
-def undelete_payment(
-    call: SplitwiseCall, payment_id: Annotated[int, Field(description="The number it had")]
-) -> dict[str, Any]:
-    """Restore a deleted payment."""
-    payment = payment_of(call, payment_id, call.state.deleted_payments)
-    call.state.deleted_payments.remove(payment_id)
-    call.state.payments.put(payment)
-    return {"message": "The payment was restored."}
-
-
-@app.api()
-def show_payment(call: SplitwiseCall, payment_id: PaymentId) -> dict[str, Any]:
-    """Show a payment."""
-    return shown(call, payment_of(call, payment_id))
+_add_deletion("payment", PaymentId, payment_of, "Show a payment.")
 
 
 @app.api(page=5)
@@ -429,10 +431,9 @@ Content = Annotated[str, Field(min_length=1, max_length=20_000, description="Tex
 
 def _add(noun: str, visible: Callable[[SplitwiseCall, int], Any]) -> None:
     """The same for expenses and for payments."""
-    key, table_name = f"{noun}_id", f"{noun}s"
+    key, some = f"{noun}_id", f"{'an' if noun == 'expense' else 'a'} {noun}"
     found = f"From record_{noun} or a list of {noun}s"
     which: dict[str, Any] = {key: (Annotated[int, Field(description=found)], ...)}
-    token: dict[str, Any] = {"file_system_access_token": (FileToken, ...)}
     add_records(
         app,
         Records(
@@ -448,30 +449,7 @@ def _add(noun: str, visible: Callable[[SplitwiseCall, int], Any]) -> None:
     )
 
     def change(call: SplitwiseCall, record: Any, receipt_id: int | None) -> None:
-        call.state.tables[table_name].put(replace(record, receipt_id=receipt_id))
-
-    def attach_receipt(
-        call: SplitwiseCall, *, receipt_file_path: str, file_system_access_token: str, **given: int
-    ) -> dict[str, Any]:
-        record = visible(call, given[key])
-        change(call, record, receipt_of(call, receipt_file_path, file_system_access_token))
-        return {"message": "The receipt was attached."}
-
-    def download_receipt(
-        call: SplitwiseCall,
-        *,
-        file_system_access_token: str,
-        download_to_file_path: str | None,
-        overwrite: bool,
-        **given: int,
-    ) -> dict[str, Any]:
-        receipt = call.state.receipts.get(with_receipt(call, given[key]).receipt_id)
-        files = call.beside("file_system", file_system_access_token)
-        return download(files, receipt, download_to_file_path, overwrite=overwrite)
-
-    def delete_receipt(call: SplitwiseCall, **given: int) -> dict[str, Any]:
-        change(call, with_receipt(call, given[key]), None)
-        return {"message": "The receipt was deleted."}
+        call.state.tables[f"{noun}s"].put(replace(record, receipt_id=receipt_id))
 
     def with_receipt(call: SplitwiseCall, number: int) -> Any:
         record = visible(call, number)
@@ -479,26 +457,24 @@ def _add(noun: str, visible: Callable[[SplitwiseCall, int], Any]) -> None:
             raise NotFoundError(f"The {noun} has no receipt.")
         return record
 
-    path = {"receipt_file_path": (FilePath, ...)}
-    saved = {"download_to_file_path": (SaveAs | None, None), "overwrite": (Overwrite, False)}
-    app.add(
-        f"attach_{noun}_receipt_file",
-        f"Attach a file as the receipt of {'an' if noun == 'expense' else 'a'} {noun}.",
-        attach_receipt,
-        lambda: which | path | token,
-    )
-    app.add(
-        f"download_{noun}_receipt_file",
-        f"Save the receipt of {'an' if noun == 'expense' else 'a'} {noun}.",
-        download_receipt,
-        lambda: which | token | saved,
-    )
-    app.add(
-        f"delete_{noun}_receipt_file",
-        f"Take the receipt off {'an' if noun == 'expense' else 'a'} {noun}.",
-        delete_receipt,
-        lambda: which,
-    )
+    taken = which | {"receipt_file_path": (FilePath, ...), "file_system_access_token": (FileToken, ...)}
+
+    @app.api(f"attach_{noun}_receipt_file", f"Attach a file as the receipt of {some}.", taken)
+    def attach_receipt(
+        call: SplitwiseCall, *, receipt_file_path: str, file_system_access_token: str, **given: int
+    ) -> dict[str, Any]:
+        record = visible(call, given[key])
+        change(call, record, receipt_of(call, receipt_file_path, file_system_access_token))
+        return {"message": "The receipt was attached."}
+
+    @saves_file(app, f"download_{noun}_receipt_file", f"Save the receipt of {some}.", which)
+    def receipt(call: SplitwiseCall, **given: int) -> Attachment:
+        return call.state.receipts.get(with_receipt(call, given[key]).receipt_id)
+
+    @app.api(f"delete_{noun}_receipt_file", f"Take the receipt off {some}.", which)
+    def delete_receipt(call: SplitwiseCall, **given: int) -> dict[str, Any]:
+        change(call, with_receipt(call, given[key]), None)
+        return {"message": "The receipt was deleted."}
 
 
 _add("expense", expense_of)
@@ -661,30 +637,7 @@ def update_expense(
     return {"message": "The expense was updated."}
 
 
-@app.api()
-def delete_expense(call: SplitwiseCall, expense_id: ExpenseId) -> dict[str, Any]:
-    """Delete an expense. undelete_expense restores it."""
-    expense = expense_of(call, expense_id)
-    call.state.expenses.remove(expense_id)
-    call.state.deleted_expenses.put(expense)
-    return {"message": "The expense was deleted."}
-
-
-@app.api()
-def undelete_expense(
-    call: SplitwiseCall, expense_id: Annotated[int, Field(description="The number it had")]
-) -> dict[str, Any]:
-    """Restore a deleted expense."""
-    expense = expense_of(call, expense_id, call.state.deleted_expenses)
-    call.state.deleted_expenses.remove(expense_id)
-    call.state.expenses.put(expense)
-    return {"message": "The expense was restored."}
-
-
-@app.api()
-def show_expense(call: SplitwiseCall, expense_id: ExpenseId) -> dict[str, Any]:
-    """Show an expense with everybody's share."""
-    return shown(call, expense_of(call, expense_id))
+_add_deletion("expense", ExpenseId, expense_of, "Show an expense with everybody's share.")
 
 
 @app.api(page=5)

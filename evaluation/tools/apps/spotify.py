@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -253,6 +253,14 @@ def visible_playlist(call: SpotifyCall, playlist_id: int) -> Playlist:
     return playlist
 
 
+FOUND: dict[str, Callable[[SpotifyCall, int], Any]] = {
+    "song": lambda call, number: call.state.songs.get(number),
+    "album": lambda call, number: call.state.albums.get(number),
+    "playlist": visible_playlist,
+}
+"""What people like and review. Raises NotFoundError for what they may not see."""
+
+
 def artists_shown(call: SpotifyCall, artist_ids: Iterable[int]) -> list[dict[str, Any]]:
     return [{"artist_id": number, "name": call.state.artists.get(number).name} for number in artist_ids]
 
@@ -291,40 +299,27 @@ def playlist_shown(call: SpotifyCall, playlist: Playlist) -> dict[str, Any]:
 Title = Annotated[str, Field(min_length=1, max_length=200, description="Title of the playlist")]
 
 
-@app.api()
-def like_song(call: SpotifyCall, song_id: SongId) -> dict[str, Any]:
-    """Like a song."""
-    return _like(call, "song", call.state.songs.get(song_id))
+def _add_likes(what: str, find: Callable[[SpotifyCall, int], Any]) -> None:
+    key, liked, some = f"{what}_id", f"liked_{what}s", f"{'an' if what == 'album' else 'a'} {what}"
+    which = {key: (Annotated[int, Field(description=f"From search_{what}s")], ...)}
+
+    @app.api(f"like_{what}", f"Like {some}.", which)
+    def like(call: SpotifyCall, **given: int) -> dict[str, Any]:
+        record = find(call, given[key])
+        add_to(call, liked, given[key], f"You like this {what} already.")
+        call.state.tables[f"{what}s"].put(replace(record, like_count=record.like_count + 1))
+        return {"message": f"You like the {what}."}
+
+    @app.api(f"unlike_{what}", f"Take back a like of {some}.", which)
+    def unlike(call: SpotifyCall, **given: int) -> dict[str, Any]:
+        record = find(call, given[key])
+        remove_from(call, liked, given[key], f"You have not liked this {what}.")
+        call.state.tables[f"{what}s"].put(replace(record, like_count=max(record.like_count - 1, 0)))
+        return {"message": f"You like the {what} no longer."}
 
 
-@app.api()
-def unlike_song(call: SpotifyCall, song_id: SongId) -> dict[str, Any]:
-    """Take back a like of a song."""
-    return _unlike(call, "song", call.state.songs.get(song_id))
-
-
-@app.api()
-def like_album(call: SpotifyCall, album_id: AlbumId) -> dict[str, Any]:
-    """Like an album."""
-    return _like(call, "album", call.state.albums.get(album_id))
-
-
-@app.api()
-def unlike_album(call: SpotifyCall, album_id: AlbumId) -> dict[str, Any]:
-    """Take back a like of an album."""
-    return _unlike(call, "album", call.state.albums.get(album_id))
-
-
-@app.api()
-def like_playlist(call: SpotifyCall, playlist_id: PlaylistId) -> dict[str, Any]:
-    """Like a playlist."""
-    return _like(call, "playlist", visible_playlist(call, playlist_id))
-
-
-@app.api()
-def unlike_playlist(call: SpotifyCall, playlist_id: PlaylistId) -> dict[str, Any]:
-    """Take back a like of a playlist."""
-    return _unlike(call, "playlist", visible_playlist(call, playlist_id))
+for what, find in FOUND.items():
+    _add_likes(what, find)
 
 
 @app.api(page=5)
@@ -541,20 +536,6 @@ def _own(call: SpotifyCall, playlist_id: int) -> Playlist:
     return playlist
 
 
-def _like(call: SpotifyCall, what: str, record: Any) -> dict[str, Any]:
-    table = call.state.tables[f"{what}s"]
-    add_to(call, f"liked_{what}s", getattr(record, table.key), f"You like this {what} already.")
-    table.put(replace(record, like_count=record.like_count + 1))
-    return {"message": f"You like the {what}."}
-
-
-def _unlike(call: SpotifyCall, what: str, record: Any) -> dict[str, Any]:
-    table = call.state.tables[f"{what}s"]
-    remove_from(call, f"liked_{what}s", getattr(record, table.key), f"You have not liked this {what}.")
-    table.put(replace(record, like_count=max(record.like_count - 1, 0)))
-    return {"message": f"You like the {what} no longer."}
-
-
 # The player and its queue.
 
 
@@ -761,11 +742,7 @@ WRITTEN = {
     "text": (Annotated[str, Field(max_length=10_000, description="What you think of it")], ""),
 }
 
-for what, table, visible in (
-    ("song", "reviews", lambda call, number: call.state.songs.get(number)),
-    ("album", "album_reviews", lambda call, number: call.state.albums.get(number)),
-    ("playlist", "playlist_reviews", visible_playlist),
-):
+for what, table in (("song", "reviews"), ("album", "album_reviews"), ("playlist", "playlist_reviews")):
     add_records(
         app,
         Records(
@@ -774,7 +751,7 @@ for what, table, visible in (
             WRITTEN,
             about=f"{what}_id",
             found=f"From search_{what}s",
-            visible=visible,
+            visible=FOUND[what],
             once=True,
             names={"create": f"review_{what}"},
             done="written",

@@ -8,16 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from evaluation.tools.apps.attachments import (
-    Attachment,
-    FilePath,
-    FileToken,
-    Overwrite,
-    SaveAs,
-    attach,
-    download,
-    with_attachments,
-)
+from evaluation.tools.apps.attachments import Attachment, FilePath, FileToken, attach, saves_file, with_attachments
 from evaluation.tools.apps.framework import (
     OWNED,
     App,
@@ -260,19 +251,10 @@ def upload_attachment(
     return {"message": "The file was attached.", "attachment_id": number}
 
 
-@app.api()
-def download_attachment(
-    call: TodoistCall,
-    attachment_id: AttachmentId,
-    file_system_access_token: FileToken,
-    download_to_file_path: SaveAs | None = None,
-    overwrite: Overwrite = False,
-) -> dict[str, Any]:
-    """Save a file that is attached to a comment."""
+@saves_file(app, "download_attachment", "Save a file that is attached to a comment.")
+def _attached(call: TodoistCall, attachment_id: AttachmentId) -> Attachment:
     _comment_with(call, attachment_id)
-    attached = call.state.attachments.get(attachment_id)
-    files = call.beside("file_system", file_system_access_token)
-    return download(files, attached, download_to_file_path, overwrite=overwrite)
+    return call.state.attachments.get(attachment_id)
 
 
 @app.api()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -93,16 +92,14 @@ def add_account_apis(app: App[Any], *, by_phone: bool = False) -> None:
             raise UnauthorizedError(f"The {purpose} code is wrong or has expired.")
         call.state.codes.remove(code)
 
+    sent = Annotated[str, Field(min_length=1, max_length=50, description="The code that was sent to you")]
+    resetting = who | {"password_reset_code": (sent, ...), "new_password": (Password, ...)}
+
+    @app.api(about=f"Have a code sent to your {identity}, for a new password.", takes=who, login=False)
     def send_password_reset_code(call: Call[AppState], **given: str) -> dict[str, Any]:
         return send_code(call, given[app.signs_in_by], "password reset")
 
-    def send_verification_code(call: Call[AppState], **given: str) -> dict[str, Any]:
-        return send_code(call, given[app.signs_in_by], "verification")
-
-    def verify_account(call: Call[AppState], *, verification_code: str, **given: str) -> dict[str, Any]:
-        use_code(call, verification_code, given[app.signs_in_by], "verification")
-        return {"message": f"Your {title} account is verified."}
-
+    @app.api(about="Set a new password with the code that was sent to you.", takes=resetting, login=False)
     def reset_password(
         call: Call[AppState], *, password_reset_code: str, new_password: str, **given: str
     ) -> dict[str, Any]:
@@ -111,16 +108,18 @@ def add_account_apis(app: App[Any], *, by_phone: bool = False) -> None:
         call.state.accounts.put(replace(call.state.accounts.get(username), password=new_password))
         return {"message": "Your password was changed."}
 
-    sent = Annotated[str, Field(min_length=1, max_length=50, description="The code that was sent to you")]
-    verifying: dict[str, Any] = who | {"verification_code": (sent, ...)}
-    resetting: dict[str, Any] = who | {"password_reset_code": (sent, ...), "new_password": (Password, ...)}
-    for function, about, parameters in (
-        (send_password_reset_code, f"Have a code sent to your {identity}, for a new password.", who),
-        (reset_password, "Set a new password with the code that was sent to you.", resetting),
-        (send_verification_code, f"Have a code sent to your {identity}, to verify your account.", who),
-        (verify_account, "Verify your account with the code that was sent to you.", verifying),
-    ):
-        app.add(function.__name__, about, function, partial(dict, parameters), login=False)
+    @app.api(about=f"Have a code sent to your {identity}, to verify your account.", takes=who, login=False)
+    def send_verification_code(call: Call[AppState], **given: str) -> dict[str, Any]:
+        return send_code(call, given[app.signs_in_by], "verification")
+
+    @app.api(
+        about="Verify your account with the code that was sent to you.",
+        takes=who | {"verification_code": (sent, ...)},
+        login=False,
+    )
+    def verify_account(call: Call[AppState], *, verification_code: str, **given: str) -> dict[str, Any]:
+        use_code(call, verification_code, given[app.signs_in_by], "verification")
+        return {"message": f"Your {title} account is verified."}
 
     @app.api(about=f"Delete your {title} account. Nobody can log in to it any more.")
     def delete_account(call: Call[AppState]) -> dict[str, Any]:

@@ -147,38 +147,34 @@ class App(Generic[State]):
         return state
 
     def api(
-        self, name: str = "", about: str = "", *, login: bool = True, alias: str = "", **how: Any
-    ) -> Callable[[Function], Function]:
-        """Declare a function as an API. Its first parameter is the Call; the others are the tool's arguments. Without
-        ``name`` and ``about``, its own name and docstring are the API's."""
-
-        def declare(function: Function) -> Function:
-            called = name or function.__name__
-            text = about or inspect.cleandoc(function.__doc__ or "")
-            self.add(called, text, function, partial(_parameters, function), login=login, **how)
-            if alias:
-                self.aliases[f"{self.name}__{alias}"] = self.apis[f"{self.name}__{called}"]
-            return function
-
-        return declare
-
-    def add(
         self,
-        name: str,
-        about: str,
-        function: Callable[..., Any],
-        parameters: Callable[[], Parameters],
+        name: str = "",
+        about: str = "",
+        takes: Parameters | None = None,
         *,
         login: bool = True,
         page: int = 0,
+        alias: str = "",
         **how: Any,
-    ) -> None:
-        """An API that is not a function of its own. ``page``: it gives a list, of which callers get so many at a time
-        if they do not say otherwise. ``how``: further fields of ``Api``."""
-        if page:
-            function, parameters = partial(_page_of, function), partial(_with_page, parameters, page)
-        full = f"{self.name}__{name}"
-        self.apis[full] = Api(full, about, function, login, parameters, **how)
+    ) -> Callable[[Function], Function]:
+        """Declare a function as an API. Its first parameter is the Call; the others are the tool's arguments, unless
+        these are what it ``takes``. Without ``name`` and ``about``, its own name and docstring are the API's.
+
+        ``page``: it gives a list, of which callers get so many at a time if they do not say otherwise. ``how``: further
+        fields of ``Api``."""
+
+        def declare(function: Function) -> Function:
+            full = f"{self.name}__{name or function.__name__}"
+            text = about or inspect.cleandoc(function.__doc__ or "")
+            parameters = partial(parameters_of, function) if takes is None else partial(dict, takes)
+            called: Callable[..., Any] = partial(_page_of, function) if page else function
+            offered = partial(_with_page, parameters, page) if page else parameters
+            self.apis[full] = Api(full, text, called, login, offered, **how)
+            if alias:
+                self.aliases[f"{self.name}__{alias}"] = self.apis[full]
+            return function
+
+        return declare
 
 
 def account_of(state: AppState, now: datetime, access_token: str) -> Account:
@@ -199,7 +195,7 @@ def _with_page(parameters: Callable[[], Parameters], size: int) -> Parameters:
     return {**parameters(), "page_index": (PageIndex, 0), "page_limit": (PageLimit, size)}
 
 
-def _parameters(function: Callable[..., Any]) -> Parameters:
+def parameters_of(function: Callable[..., Any]) -> Parameters:
     hints = get_type_hints(function, include_extras=True)
     return {
         name: (hints[name], ... if parameter.default is parameter.empty else parameter.default)

@@ -114,7 +114,7 @@ def add_records(app: App[Any], records: Records) -> None:
     }
     for api in records.apis:
         text, function, parameters = made[api]
-        app.add(names[api], text, function, partial(dict, parameters), page=5 if api == "list" else 0)
+        app.api(names[api], text, parameters, page=5 if api == "list" else 0)(function)
 
 
 def _without_owner(record: Any) -> dict[str, Any]:
