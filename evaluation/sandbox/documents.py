@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from evaluation.sandbox.chain import SandboxUnavailableError
-from evaluation.sandbox.interpreter import Interpreter, describe_interpreter
+from evaluation.sandbox.interpreter import Interpreter, describe_interpreter, readable_by_all
 from evaluation.sandbox.limits import MIB, SandboxLimits
 from evaluation.sandbox.run import run_python, why_unavailable
 
@@ -52,4 +52,4 @@ def _interpreter() -> Interpreter:
 def _place(package: str) -> Path:
     spec = importlib.util.find_spec(package)
     assert spec is not None and spec.submodule_search_locations
-    return Path(next(iter(spec.submodule_search_locations)))
+    return readable_by_all(Path(next(iter(spec.submodule_search_locations))))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from evaluation.sandbox.cgroups import MemoryGroup, memory_group
 from evaluation.sandbox.chain import ConfinedCommand, Layout, build_chain
-from evaluation.sandbox.interpreter import find_interpreter
+from evaluation.sandbox.interpreter import find_interpreter, readable_by_all
 from evaluation.sandbox.limits import MIB, SandboxLimits
 from evaluation.sandbox.run import CONFINE, HAND_OVER, files_in, held_bytes, hidden_folders
 
@@ -105,7 +105,7 @@ def prepare_server(
                 temporary=FOLDER,
                 path=f"{os.path.dirname(interpreter.program)}:/usr/bin:/bin:{PROGRAMS}/bin:{PROGRAMS}/node_modules/.bin",
                 env=ENVIRONMENT,
-                folders=((programs, PROGRAMS),) if programs else (),
+                folders=((readable_by_all(programs), PROGRAMS),) if programs else (),
                 socket_pairs=True,
             )
             chain = build_chain(

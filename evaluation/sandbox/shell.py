@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from evaluation.sandbox.chain import PROGRAM, Layout, build_chain
-from evaluation.sandbox.interpreter import find_interpreter
+from evaluation.sandbox.interpreter import find_interpreter, readable_by_all
 from evaluation.sandbox.limits import MIB, SandboxLimits, SandboxResult
 from evaluation.sandbox.packages import built_packages
 from evaluation.sandbox.run import CONFINE, HAND_OVER, Look, hidden_folders, run_chain
@@ -122,7 +122,7 @@ def run_shell(
                 path=f"{COMMANDS}:{os.path.dirname(interpreter.program)}:/usr/bin:/bin",
                 env=(*_environment(packages is not None), *(outside.env if outside else ())),
                 sockets=outside.sockets if outside else (),
-                folders=((packages, PACKAGES),) if packages else (),
+                folders=((readable_by_all(packages), PACKAGES),) if packages else (),
                 links=(
                     (interpreter.program, f"{COMMANDS}/python"),
                     (interpreter.program, f"{COMMANDS}/python3"),

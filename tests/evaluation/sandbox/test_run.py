@@ -23,6 +23,7 @@ from evaluation.sandbox import (
     run_python,
     why_unavailable,
 )
+from evaluation.sandbox.documents import PACKAGES, read_document
 from evaluation.sandbox.interpreter import describe_interpreter
 from evaluation.sandbox.seccomp import build_filter
 
@@ -352,3 +353,16 @@ def test_unavailability_is_not_cached(monkeypatch):
     monkeypatch.undo()
 
     assert (short, why_unavailable()) == ("No memory just now.", "")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's programs are run by another user")
+def test_packages_in_a_folder_that_only_root_enters_are_imported_in_the_sandbox(tmp_path, monkeypatch):
+    package = tmp_path / "closed" / "reader_kept_apart"
+    package.mkdir(parents=True, mode=0o700)
+    package.parent.chmod(0o700)
+    (package / "__init__.py").write_text("TEXT = 'read'")
+    monkeypatch.syspath_prepend(str(package.parent))
+    program = tmp_path / "program.py"
+    program.write_text(f"import sys; sys.path.append({PACKAGES!r}); import {package.name} as it; print(it.TEXT)")
+
+    assert read_document(program, [package.name], [], b"") == b"read\n"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -18,17 +20,23 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def killed_in_its_folder() -> None:
+KILLED = """
+import os, signal
+from evaluation.workspaces.folders import temporary_folder
+with temporary_folder() as folder:
+    (folder / "notes.md").write_text("half a report")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def killed_in_its_folder(temporary: Path) -> None:
     """A process that is killed while an agent works in its folder."""
-    if not (pid := os.fork()):
-        with temporary_folder() as folder:
-            (folder / "notes.md").write_text("half a report")
-            os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(pid, 0)
+    ended = subprocess.run([sys.executable, "-c", KILLED], env={**os.environ, "TMPDIR": str(temporary)}, check=False)
+    assert ended.returncode == -signal.SIGKILL
 
 
 def test_folder_of_a_killed_process_is_swept(temporary: Path):
-    killed_in_its_folder()
+    killed_in_its_folder(temporary)
     assert [path.name for path in temporary.glob("*/*")] == ["notes.md"]
 
     assert sweep_folders() == 1
