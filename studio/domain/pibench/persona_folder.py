@@ -10,13 +10,11 @@ from functools import partial
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec, Split, with_split
 from studio.domain.persona import PersonaSpec, Skill
-from studio.domain.pibench.artifacts import reference_folder
-from studio.domain.pibench.contract import check_contract
-from studio.domain.pibench.fields import ID_LENGTH, PATH_LENGTH
-from studio.domain.pibench.nodes import Node
-from studio.domain.pibench.persona_reader import EpisodeFile, read_episode, read_profile, read_tools
+from studio.domain.pibench.artifacts import reference_folder, with_references
+from studio.domain.pibench.nodes import ID_LENGTH, PATH_LENGTH, Node
+from studio.domain.pibench.persona_reader import EpisodeFile, check_contract, read_episode, read_profile, read_tools
 from studio.domain.pibench.reading import Reading
-from studio.domain.pibench.studio_block import KEY, apply_dependency_and_asset_notes, attach_references
+from studio.domain.pibench.studio_block import KEY, apply_dependency_and_asset_notes
 from studio.domain.pibench.task_reader import read_task
 from studio.domain.pibench.yaml_reader import parse_yaml
 from studio.domain.plan import placed_task
@@ -47,13 +45,13 @@ class PersonaFolder:
         profile_node, profile_report = self._document("profile.yaml", required=True)
         persona = PersonaSpec(user_id=self.persona)
         if profile_node is not None:
-            persona = read_profile(profile_node, profile_report, persona=self.persona)
+            persona = read_profile(profile_node, persona=self.persona)
         self.reading.add_report(profile_report)
         tools, tools_source = self._tools()
         episode_node, episode_report = self._document("episode.yaml", required=True)
         episode_file = EpisodeFile()
         if episode_node is not None:
-            episode_file = read_episode(episode_node, episode_report, persona=self.persona)
+            episode_file = read_episode(episode_node, persona=self.persona)
         tasks = self._tasks()
         if self.sound_only:
             episode_file = self._leave_out(tasks, episode_file)
@@ -62,7 +60,6 @@ class PersonaFolder:
             episode_file,
             {key: spec for key, (spec, _, _) in tasks.items()},
             {key for key, report in task_reports.items() if report.errors},
-            episode_report,
         )
         ordered = [
             _with_notes(
@@ -150,7 +147,7 @@ class PersonaFolder:
         if path in self.files:
             node = parse_yaml(self.files[path], report)
             if required and node is not None and node.kind == "mapping" and not node.pairs and not report.errors:
-                node.error(report, "The file is empty.", "Start with “schema_version: v2”.")
+                node.error("The file is empty.", "Start with “schema_version: v2”.")
             return node, report
         if required:
             report.error("The file is missing.", "Add it; PIBENCH's layout needs it in every persona's folder.")
@@ -163,7 +160,7 @@ class PersonaFolder:
             self.reading.add_report(report)
             return (), None
         node, report = self._document("tools.yaml")
-        tools = read_tools(node, report) if node is not None else ()
+        tools = read_tools(node) if node is not None else ()
         self.reading.add_report(report)
         return tools, node.value if node is not None else None
 
@@ -186,22 +183,20 @@ class PersonaFolder:
             if node is None:
                 tasks[task_id] = (TaskSpec(task_id=task_id), Node("mapping", {}), report)
                 continue
-            spec = read_task(node, report, persona=self.persona, task_id=task_id)
+            spec = read_task(node, persona=self.persona, task_id=task_id)
             prefix = f"tasks/{task_id}/"
             assets = self._assign(partial(_belongs_to_task, prefix), prefix=prefix, among=paths)
             if assets:
                 spec = spec.model_copy(update={"assets": assets})
-            tasks[task_id] = (self._with_references(spec, node, report), node, report)
+            tasks[task_id] = (self._with_references(spec, node), node, report)
         return tasks
 
-    def _with_references(self, spec: TaskSpec, node: Node, report: Report) -> TaskSpec:
+    def _with_references(self, spec: TaskSpec, node: Node) -> TaskSpec:
         """Unlisted files among the references are left to the persona's other files."""
         folder = reference_folder(spec.task_id)
         listed = {f"{folder}{path}" for path in spec.expected_paths}
         refs_by_path = {ref.path: ref for ref in self._refs(listed & self.unassigned)}
-        spec = attach_references(
-            spec, node, {path.removeprefix(folder): ref for path, ref in refs_by_path.items()}, report
-        )
+        spec = with_references(spec, node, {path.removeprefix(folder): ref for path, ref in refs_by_path.items()})
         self.unassigned.difference_update(f"{folder}{ref.path}" for ref in spec.references)
         for path in sorted(path for path in self.unassigned if path.startswith(folder)):
             unlisted = Report(self.root + path)
@@ -257,13 +252,11 @@ class PersonaFolder:
                 continue
             script = persona.script(task.grader_script)
             if script is None:
-                _, root, report = tasks_read[task.task_id]
+                root = tasks_read[task.task_id][1]
                 objectives = root.get("objectives") or root
-                (objectives.get("tools_evaluation_path") or objectives).warn(
-                    report,
-                    f"The grader “{task.grader_script}” is not in the folder; its rule checks cannot be counted.",
-                    "Add the script, or remove “tools_evaluation_path”.",
-                )
+                message = f"The grader “{task.grader_script}” is not in the folder; its rule checks cannot be counted."
+                fix = "Add the script, or remove “tools_evaluation_path”."
+                (objectives.get("tools_evaluation_path") or objectives).warn(message, fix)
             else:
                 used.add(script.path)
         for script in persona.scripts:

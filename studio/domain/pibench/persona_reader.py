@@ -1,65 +1,71 @@
-"""Reads ``profile.yaml``, ``tools.yaml`` and ``episode.yaml``."""
+"""Reads ``profile.yaml``, ``tools.yaml`` and ``episode.yaml``, and checks the order of an episode and its dependency
+contract (PIBENCH.md, section 1)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from studio.domain.episode import GroupSpec, Split
 from studio.domain.persona import PersonaSpec
-from studio.domain.pibench import fields
-from studio.domain.pibench.nodes import Node
-from studio.domain.pibench.studio_block import apply_persona_block, read_groups, read_splits
-from studio.domain.problems import Report
-
-PROFILE_FILE_KEYS = ("schema_version", "user_id", "role", "preferences", "long_term_goals", "studio")
-EPISODE_FILE_KEYS = ("schema_version", "episode_id", "user_id", "runtime", "tasks", "studio")
+from studio.domain.pibench.nodes import ID_LENGTH, PATH_LENGTH, Node
+from studio.domain.pibench.studio_block import KEY, apply_persona_block, read_episode_block
+from studio.domain.pibench.task_reader import NO_MAPPING
+from studio.domain.task import TaskSpec
 
 
-def read_profile(root: Node, report: Report, *, persona: str) -> PersonaSpec:
+def read_profile(root: Node, *, persona: str) -> PersonaSpec:
     """``persona`` is the folder's name. Tools and files are added by the caller."""
     if root.kind != "mapping":
-        root.error(report, "The file is not a mapping.", "Start with “schema_version: v2” and the other keys below it.")
+        root.error(*NO_MAPPING)
         return PersonaSpec(user_id=persona)
-    fields.warn_unknown(root, PROFILE_FILE_KEYS, report)
-    check_header(root, report, persona)
+    root.warn_unknown("schema_version", "user_id", "role", "preferences", "long_term_goals", KEY)
+    _check_header(root, persona)
     role = root.get("role")
     if role is not None and role.kind == "mapping":
-        fields.warn_unknown(role, ("role_text",), report, where="role")
-        role_text = fields.text_at(role, "role_text", report, name="role.role_text")
+        role.warn_unknown("role_text", where="role")
+        role_text = role.text("role_text", "role.role_text")
     else:
-        role_text = fields.text_at(root, "role", report)
+        role_text = root.text("role")
     if not role_text.strip():
-        (role or root).warn(report, "“role” is empty: nothing says who the user is.", "Describe the user in “role”.")
+        (role or root).warn("“role” is empty: nothing says who the user is.", "Describe the user in “role”.")
     spec = PersonaSpec(
         user_id=persona,
         role_text=role_text,
-        preferences=fields.free_mapping(root, "preferences", report),
-        long_term_goals=tuple(item.value for item in _goals(root, report)),
+        preferences=root.free_mapping("preferences"),
+        long_term_goals=tuple(item.value for item in _goals(root)),
         profile_source=root.value,
     )
-    return apply_persona_block(spec, root, report)
+    return apply_persona_block(spec, root)
 
 
-def read_tools(root: Node, report: Report) -> tuple[str, ...]:
+def _goals(root: Node) -> Sequence[Node]:
+    node = root.given("long_term_goals")
+    if node is not None and node.kind != "sequence":
+        node.warn("“long_term_goals” is not a list; it is kept as one goal.", "Write it as a list.")
+        return [node]
+    return root.sequence("long_term_goals")
+
+
+def read_tools(root: Node) -> tuple[str, ...]:
     name = "tools.yaml"
     if root.kind == "mapping":
-        fields.warn_unknown(root, ("tool_names", "schema_version", "user_id"), report)
+        root.warn_unknown("tool_names", "schema_version", "user_id")
         if root.get("tool_names") is None:
-            root.warn(report, "“tool_names” is missing: the persona has no tools.", "List them under “tool_names”.")
-        items, name = fields.sequence_at(root, "tool_names", report), "tool_names"
+            root.warn("“tool_names” is missing: the persona has no tools.", "List them under “tool_names”.")
+        items, name = root.sequence("tool_names"), "tool_names"
     elif root.kind == "sequence":
         items = root.items
     else:
-        root.error(report, "The file is neither a list nor a mapping.", "List the tools under “tool_names”.")
+        root.error("The file is neither a list nor a mapping.", "List the tools under “tool_names”.")
         return ()
     tools: dict[str, None] = {}
     for position, item in enumerate(items, 1):
-        tool = fields.node_text(item, f"{name}[{position}]", report, longest=fields.ID_LENGTH).strip()
+        tool = item.as_text(f"{name}[{position}]", ID_LENGTH).strip()
         if not tool:
-            item.warn(report, f"{name}[{position}] is empty; it is left out.", "Remove it.")
+            item.warn(f"{name}[{position}] is empty; it is left out.", "Remove it.")
         elif tool in tools:
-            item.warn(report, f"“{tool}” appears twice; it is used once.", "Remove one of the two.")
+            item.warn(f"“{tool}” appears twice; it is used once.", "Remove one of the two.")
         else:
             tools[tool] = None
     return tuple(tools)
@@ -84,68 +90,108 @@ class EpisodeFile:
     splits: Mapping[str, Split] = field(default_factory=dict)
 
 
-def read_episode(root: Node, report: Report, *, persona: str) -> EpisodeFile:
+def read_episode(root: Node, *, persona: str) -> EpisodeFile:
     if root.kind != "mapping":
-        root.error(report, "The file is not a mapping.", "Start with “schema_version: v2” and the other keys below it.")
+        root.error(*NO_MAPPING)
         return EpisodeFile()
-    fields.warn_unknown(root, EPISODE_FILE_KEYS, report)
-    check_header(root, report, persona)
-    runtime = fields.mapping_at(root, "runtime", report)
+    root.warn_unknown("schema_version", "episode_id", "user_id", "runtime", "tasks", KEY)
+    _check_header(root, persona)
+    runtime = root.mapping("runtime")
     if root.get("tasks") is None:
-        root.warn(report, "“tasks” is missing: the episode is empty.", "List the tasks in the order they run.")
+        root.warn("“tasks” is missing: the episode is empty.", "List the tasks in the order they run.")
     entries = []
-    for position, item in enumerate(fields.sequence_at(root, "tasks", report), 1):
+    for position, item in enumerate(root.sequence("tasks"), 1):
         name = f"tasks[{position}]"
         if item.kind != "mapping":
-            item.error(report, f"{name} is not a mapping.", "Write it as “- task_id: …”.")
+            item.error(f"{name} is not a mapping.", "Write it as “- task_id: …”.")
         elif item.get("task_id") is None:
-            item.warn(report, f"{name} has no task_id; it is kept and skipped.", "Name the task, or remove the entry.")
+            item.warn(f"{name} has no task_id; it is kept and skipped.", "Name the task, or remove the entry.")
         else:
-            entries.append(_entry(item, name, report))
-    return EpisodeFile(
-        episode_id=fields.text_at(root, "episode_id", report, longest=fields.ID_LENGTH),
-        docker_image_id=fields.text_at(
-            runtime, "docker_image_id", report, name="runtime.docker_image_id", longest=fields.PATH_LENGTH
-        ),
-        entries=tuple(entries),
-        groups=read_groups(root, report),
-        splits=read_splits(root, report),
-    )
+            entries.append(_entry(item, name))
+    episode_id = root.text("episode_id", longest=ID_LENGTH)
+    image = runtime.text("docker_image_id", "runtime.docker_image_id", PATH_LENGTH)
+    return EpisodeFile(episode_id, image, tuple(entries), *read_episode_block(root))
 
 
-def _entry(item: Node, name: str, report: Report) -> EpisodeEntry:
-    fields.warn_unknown(item, ("task_id", "depends_on"), report, where=name)
-    task_id = fields.identifier_at(item, "task_id", report)
-    node = item.get("task_id") or item
+def _entry(item: Node, name: str) -> EpisodeEntry:
+    item.warn_unknown("task_id", "depends_on", where=name)
+    task_id, node = item.identifier("task_id").strip(), item.get("task_id") or item
     if not task_id:
-        node.error(report, f"{name}.task_id is empty.", "Name the task, or remove the line “task_id”.")
+        node.error(f"{name}.task_id is empty.", "Name the task, or remove the line “task_id”.")
     dependencies = []
-    for position, other in enumerate(fields.sequence_at(item, "depends_on", report, name=f"{name}.depends_on"), 1):
-        value = fields.node_text(other, f"{name}.depends_on[{position}]", report, longest=fields.ID_LENGTH)
-        if not value.strip():
-            other.error(report, f"{name}.depends_on[{position}] is empty.", "Name the task, or remove the entry.")
+    for position, other in enumerate(item.sequence("depends_on", f"{name}.depends_on"), 1):
+        where = f"{name}.depends_on[{position}]"
+        if needed := other.as_text(where, ID_LENGTH).strip():
+            dependencies.append((needed, other))
         else:
-            dependencies.append((value.strip(), other))
+            other.error(f"{where} is empty.", "Name the task, or remove the entry.")
     return EpisodeEntry(task_id, node, tuple(dependencies))
 
 
-def check_header(root: Node, report: Report, persona: str) -> None:
+def _check_header(root: Node, persona: str) -> None:
     """Odd values of ``schema_version`` and ``user_id`` are warnings, not errors."""
     version = root.get("schema_version")
     if version is None or version.value != "v2":
-        (version or root).warn(report, "“schema_version” is not v2.", "Write “schema_version: v2”.")
-    user_id = fields.identifier_at(root, "user_id", report)
+        (version or root).warn("“schema_version” is not v2.", "Write “schema_version: v2”.")
+    user_id = root.identifier("user_id").strip()
     if user_id != persona.strip():
-        (root.get("user_id") or root).warn(
-            report,
-            f"“user_id” is “{user_id}” and the folder is called “{persona}”; the folder's name is used.",
-            "Make the two the same.",
-        )
+        message = f"“user_id” is “{user_id}” and the folder is called “{persona}”; the folder's name is used."
+        (root.get("user_id") or root).warn(message, "Make the two the same.")
 
 
-def _goals(root: Node, report: Report) -> Sequence[Node]:
-    node = root.get("long_term_goals")
-    if node is not None and node.kind != "sequence" and not node.is_null:
-        node.warn(report, "“long_term_goals” is not a list; it is kept as one goal.", "Write it as a list.")
-        return [node]
-    return fields.sequence_at(root, "long_term_goals", report)
+def check_contract(
+    listed: EpisodeFile, tasks: Mapping[str, TaskSpec], broken: Set[str]
+) -> list[tuple[str, tuple[str, ...]]]:
+    """The tasks in run order with their dependencies, by folder name; violations are reported as errors.
+
+    What ``broken`` tasks score is unknown, so it is not checked.
+    """
+    folders = {task_id.strip(): task_id for task_id in tasks} | {task_id: task_id for task_id in tasks}
+    positions: dict[str, int] = {}
+    placements: list[tuple[str, EpisodeEntry]] = []
+    for entry in listed.entries:
+        folder = folders.get(entry.task_id)
+        if folder is None and entry.task_id:
+            fix = f"Add tasks/{entry.task_id}/task.yaml, correct the id, or remove the entry."
+            entry.node.error(f"There is no task “{entry.task_id}”.", fix)
+        elif folder in positions:
+            entry.node.error(f"The task “{entry.task_id}” appears twice.", "Remove one of the two entries.")
+        elif folder is not None:
+            positions[folder] = len(placements)
+            placements.append((folder, entry))
+    return [(folder, _dependencies(folder, entry, positions, folders, tasks, broken)) for folder, entry in placements]
+
+
+def _dependencies(
+    folder: str,
+    entry: EpisodeEntry,
+    positions: Mapping[str, int],
+    folders: Mapping[str, str],
+    tasks: Mapping[str, TaskSpec],
+    broken: Set[str],
+) -> tuple[str, ...]:
+    accepted: list[str] = []
+    for name, node in entry.depends_on:
+        other = folders.get(name)
+        needs = f"“{folder}” depends on “{name}”"
+        if other is None or other not in positions:
+            node.error(f"{needs}, which the episode does not name.", "Name an earlier task.")
+        elif other == folder:
+            node.error(f"“{folder}” depends on itself.", "Remove this dependency.")
+        elif other in accepted:
+            node.error(f"{needs} twice.", "Remove one of the two.")
+        elif positions[other] > positions[folder]:
+            fix = "Move the entry of the one before the other, or remove this dependency."
+            node.error(f"{needs}, which runs later.", fix)
+        else:
+            accepted.append(other)
+            if other not in broken and not tasks[other].is_setup:
+                fix = (
+                    "A task that others build on has neither: move them to the task that depends on it, or remove this"
+                )
+                message = f"“{folder}” depends on “{other}”, which has criteria or a grader script of its own."
+                node.error(message, f"{fix} dependency.")
+    if accepted and folder not in broken and tasks[folder].is_setup:
+        what = "depends on earlier tasks and has neither criteria nor a grader script: nothing scores it"
+        entry.node.error(f"“{folder}” {what}.", "Add a checklist or a grader script, or remove its dependencies.")
+    return tuple(accepted)

@@ -9,8 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.domain.pibench.yaml_emitter import NotOrdinaryError, emit_yaml
-from studio.domain.pibench.yaml_writer import _Dumper
+from studio.domain.pibench.yaml_writer import NotOrdinaryError, _Dumper, emit_yaml
 
 PIECES = """a B yes no null ~ - : ' " { [ , & * ! | é << = < x: — “q” 1 0o7 ... --- @ % ` > 2020-01-01""".split()
 pieces = st.sampled_from([*PIECES, " ?", ": ", " #", "\n", " ", "\t", "\u2028", "two words"])

@@ -89,6 +89,7 @@ def test_bombs_are_rejected_before_they_expand(text: str) -> None:
         "a: !!set {x, y}\n",
         "1: a\n2.5: b\nnull: c\n2001-01-01: d\n$yaml: e\n",
         "base: &b {x: 1, y: 2}\nc: {<<: *b, y: 3}\nd: {<<: [*b, {y: 4, z: 5}]}\n",
+        "a: &b {x: 1}\n" + "".join(f"m{n}: {{<<: [*b, {{y: 4}}]}}\nn{n}: {{<<: *b, x: [3, z]}}\n" for n in range(9)),
         "a: |\n  x\n   y\n\n  z\nb: >-\n  folded\n  text\n",
         "a: \ufeffx\n",
         "\ufeffa: b\r\nc: d\r\n",
