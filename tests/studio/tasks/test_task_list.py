@@ -106,6 +106,15 @@ def test_list_is_hidden_from_other_benchmarks_and_read_only_for_viewers(project)
     assert "Preview changes" not in viewer.get(url).content.decode()
 
 
+@pytest.mark.parametrize(("does", "status"), [("writer", 200), ("category", 403), ("retire", 403)])
+def test_reviewer_may_assign_people_in_bulk_and_change_nothing_else(project, does: str, status: int):
+    benchmark, owner, persona = project
+    sent = {"task": f"{a_task(persona).pk}:1", "does": does, "person": owner.username, "category": code_of(benchmark)}
+    client = signed_in(member(benchmark, Role.REVIEWER))
+
+    assert client.post(reverse("studio:tasks_change", args=[benchmark.slug]), sent).status_code == status
+
+
 def test_bulk_change_is_applied_as_previewed(project):
     benchmark, owner, persona = project
     code = code_of(benchmark)
