@@ -16,8 +16,7 @@ from evaluation.tools.apps.framework.state import HIDDEN
 from evaluation.tools.apps.framework.tables import Table
 from evaluation.tools.apps.world import load_state
 from studio.domain.app_data import AppCard, AppDeclaration, AppTable, RecordKind, SignsInBy
-from studio.domain.app_tables.declared import AppField, DeclaredTable, Form, RecordFlaw, Shape
-from studio.domain.app_tables.forms import form_flaw
+from studio.domain.app_tables.declared import AppField, DeclaredTable, Form, RecordFlaw, Shape, form_flaw
 
 MAX_ROWS = 200
 """Of a table of app data that authors see."""

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.domain.file_names import name_problems
+from studio.domain.archive import name_problems
 
 MEMORY = "MEMORY.md"
 """Where an agent keeps what it will need in later sessions."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from django.http import QueryDict
 
 from studio.domain.app_tables.cells import Record, write_cell
-from studio.domain.app_tables.declared import AppField, DeclaredTable, RecordFlaw
-from studio.domain.app_tables.forms import form_flaw
+from studio.domain.app_tables.declared import AppField, DeclaredTable, RecordFlaw, form_flaw
 from studio.forms.post_data import Posted, number_of
 
 ROWS = "records"

@@ -8,8 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
-from studio.domain.app_tables.declared import AppField, DeclaredTable, RecordFlaw
-from studio.domain.app_tables.forms import form_flaw
+from studio.domain.app_tables.declared import AppField, DeclaredTable, RecordFlaw, form_flaw
 from studio.domain.storable import normalize_newlines, read_json, storable
 
 YES, NO = ("yes", "true", "1", "x", "y"), ("no", "false", "0", "n")

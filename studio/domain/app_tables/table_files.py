@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from studio.domain.app_tables.cells import Record, read_record, write_cell
-from studio.domain.app_tables.declared import AppField, DeclaredTable, RecordFlaw
-from studio.domain.app_tables.forms import form_flaw
+from studio.domain.app_tables.declared import AppField, DeclaredTable, RecordFlaw, form_flaw
 from studio.domain.csv_files import unguarded, write_csv
 from studio.domain.storable import read_json, storable
 

@@ -7,8 +7,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from studio.domain.caching import cached
-from studio.domain.checks.facts import Fact, FactKind, facts, sentences_with_facts, words_without_facts
-from studio.domain.checks.limits import conflicting_limits
+from studio.domain.checks.facts import (
+    Fact,
+    FactKind,
+    conflicting_limits,
+    facts,
+    sentences_with_facts,
+    words_without_facts,
+)
 from studio.domain.text.clauses import clauses
 from studio.domain.text.words import Word, similarity, words
 

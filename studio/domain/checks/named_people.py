@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 from studio.domain.app_data import SignsInBy
 from studio.domain.cast import MAIL, PHONE, AppTables, CastMessage, CastPerson, find_same, merged, read_cast
-from studio.domain.checks.app_records import people_to_reach
-from studio.domain.checks.records import message_subjects
+from studio.domain.checks.records import message_subjects, people_to_reach
 from studio.domain.checks.rule import authored_texts
 from studio.domain.checks.sign_ins import EMAIL, PHONE_NUMBER, sign_ins, why_refused
 from studio.domain.episode import EpisodeSpec

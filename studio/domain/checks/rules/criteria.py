@@ -2,8 +2,7 @@ import re
 from collections.abc import Iterator
 
 from studio.domain.caching import cached
-from studio.domain.checks.facts import facts
-from studio.domain.checks.limits import limits
+from studio.domain.checks.facts import facts, limits
 from studio.domain.checks.opinions import BY_MODEL
 from studio.domain.checks.questions import atomic_question
 from studio.domain.checks.quotes import join_with_and, quote

@@ -3,11 +3,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from studio.domain.checks.limits import Limit, limits
+from studio.domain.checks.facts import Limit, limits
 from studio.domain.checks.quotes import quote
-from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.rule import CheckContext, Flaw, ReadableScript, in_script, rule
 from studio.domain.checks.rules.agreement import is_one_edit_apart
-from studio.domain.checks.scripts import ReadableScript, in_script
 from studio.domain.checks.sources import established_text, profile_text, visible_text
 from studio.domain.findings import Severity
 from studio.domain.graders import Amount

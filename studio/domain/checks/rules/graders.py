@@ -2,8 +2,7 @@ import re
 from collections.abc import Iterator
 
 from studio.domain.checks.quotes import quote
-from studio.domain.checks.rule import CheckContext, Flaw, in_field, rule
-from studio.domain.checks.scripts import ReadableScript, in_script, script_of
+from studio.domain.checks.rule import CheckContext, Flaw, ReadableScript, in_field, in_script, rule, script_of
 from studio.domain.graders.histories import RECIPIENT, drafts, sends
 from studio.domain.task import TaskSpec
 from studio.domain.tool_names import bare_tool_name

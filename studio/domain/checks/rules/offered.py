@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from studio.domain.checks.quotes import SHORT, quote
-from studio.domain.checks.rule import CheckContext, Flaw, in_field, rule
-from studio.domain.checks.scripts import ReadableScript, in_script
+from studio.domain.checks.rule import CheckContext, Flaw, ReadableScript, in_field, in_script, rule
 from studio.domain.graders.histories import sends
 from studio.domain.task import TaskSpec
 from studio.domain.tool_catalog import ToolCard, tool_cards

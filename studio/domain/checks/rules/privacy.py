@@ -3,8 +3,8 @@ import re
 from collections.abc import Iterator
 
 from studio.domain.caching import cached
-from studio.domain.checks.app_records import invented_passwords
 from studio.domain.checks.personal_data import identities, keys, phones
+from studio.domain.checks.records import invented_passwords
 from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, in_texts, rule
 from studio.domain.findings import Severity
 from studio.domain.task import TaskSpec

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.domain.checks.limits import conflicting_limits, limits
+from studio.domain.checks.facts import conflicting_limits, limits
 
 ENDLESS = 10**9
 
