@@ -9,7 +9,8 @@ from typing import Any, TypeVar, cast
 
 from studio.domain.checks.opinions import Opinion
 from studio.domain.episode import EpisodeSpec
-from studio.domain.findings import Severity
+from studio.domain.findings import Finding, Severity
+from studio.domain.fixes import Fix
 from studio.domain.graders import GraderReport, ScriptReading, read_script
 from studio.domain.plan import PAPER_PLAN, Plan
 from studio.domain.task import ExactCheck, TaskSpec
@@ -96,6 +97,7 @@ def _tasks_by_id(context: CheckContext) -> dict[str, TaskSpec]:
 
 
 Check = Callable[[TaskSpec, CheckContext], Iterable[Flaw]]
+FixBuilder = Callable[[Finding, TaskSpec, EpisodeSpec], Fix | None]
 RowCheck = Callable[[Any, TaskSpec, CheckContext], Iterable[Flaw]]
 TextCheck = Callable[[str, CheckContext], Iterable[Flaw]]
 Texts = Callable[[TaskSpec], Iterable[tuple[str, int | None, str]]]
@@ -113,6 +115,8 @@ class Rule:
     """It interprets natural language and can be wrong, so owners may dismiss its errors."""
     across_tasks: bool = False
     """It reads other tasks of the episode; other rules are given none."""
+    one_click: FixBuilder | None = None
+    """What it does is certainly right, where it does something."""
 
     @property
     def about(self) -> str:
@@ -123,14 +127,19 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(
-    name: str, severity: Severity, *, judges_language: bool = False, across_tasks: bool = False
+    name: str,
+    severity: Severity,
+    *,
+    judges_language: bool = False,
+    across_tasks: bool = False,
+    one_click: FixBuilder | None = None,
 ) -> Callable[[Check], Check]:
     """Register a check under a permanent name, which waivers and reports refer to."""
 
     def register(check: Check) -> Check:
         if name in RULES:
             raise ValueError(f"two rules are called {name!r}")
-        RULES[name] = Rule(name, severity, check, judges_language, across_tasks)
+        RULES[name] = Rule(name, severity, check, judges_language, across_tasks, one_click)
         return check
 
     return register

@@ -6,6 +6,7 @@ from itertools import pairwise
 from studio.domain.caching import cached
 from studio.domain.checks.disagreement import find_disagreement
 from studio.domain.checks.facts import facts
+from studio.domain.checks.fixes import change_text
 from studio.domain.checks.quotes import quote
 from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, in_field, rule
 from studio.domain.checks.sources import established_text, opening_text, prerequisite_ids, visible_text
@@ -162,7 +163,10 @@ MIN_LETTERS = 5
 """Minimum letters of a name; shorter ones are similar by chance."""
 
 
-@rule("name-spelt-twice", "warning", across_tasks=True)
+_SPELL_ALIKE = change_text("Spell it {data}", lambda text, finding: text.replace(finding.passage, finding.data))
+
+
+@rule("name-spelt-twice", "warning", across_tasks=True, one_click=_SPELL_ALIKE)
 @in_field("", "Use the same spelling in both places.")
 def name_spelt_twice(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A name with two spellings: an agent that follows one fails by the other."""

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 
 from studio.domain.caching import cached
 from studio.domain.checks.facts import facts, limits
+from studio.domain.checks.fixes import remove_row, set_part
 from studio.domain.checks.opinions import BY_MODEL
 from studio.domain.checks.questions import atomic_question
 from studio.domain.checks.quotes import join_with_and, quote
@@ -19,7 +20,7 @@ from studio.domain.text.requirements import requirements
 from studio.domain.text.words import content_words, words
 
 
-@rule("empty-criterion", "warning")
+@rule("empty-criterion", "warning", one_click=remove_row)
 @in_rows("checklist", "Write a criterion, or remove the item.")
 def empty_criterion(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An item without a criterion is stored but never graded."""
@@ -27,7 +28,7 @@ def empty_criterion(item: ChecklistItem, task: TaskSpec, context: CheckContext) 
         yield Flaw("The item has no criterion and is not graded.")
 
 
-@rule("weight-not-positive", "error")
+@rule("weight-not-positive", "error", one_click=set_part("Set weight to 1", "has weight 1.", "weight", 1.0))
 @in_rows("checklist", "Enter a number greater than 0.")
 def weight_not_positive(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A weight is a number greater than 0."""
@@ -35,7 +36,7 @@ def weight_not_positive(item: ChecklistItem, task: TaskSpec, context: CheckConte
         yield Flaw(f"The weight is {item.weight:g}.")
 
 
-@rule("duplicate-criterion", "warning")
+@rule("duplicate-criterion", "warning", one_click=remove_row)
 @in_field("checklist", "Remove one of the two, or give one of them a higher weight.")
 def duplicate_criterion(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A repeated criterion counts twice. A hint if only the order of the words differs."""
@@ -53,7 +54,7 @@ SAME = 0.85
 MIN_WORDS = 3
 
 
-@rule("criterion-repeats-key", "warning")
+@rule("criterion-repeats-key", "warning", one_click=remove_row)
 @in_rows("checklist", "Remove the item, or change what it asks for.")
 def criterion_repeats_key(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What the grader script already decides would count twice."""

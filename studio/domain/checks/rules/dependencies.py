@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from studio.domain.checks.fixes import remove_row
 from studio.domain.checks.rule import CheckContext, Flaw, in_field, in_rows, rule
 from studio.domain.checks.sources import established_text, visible_text
 from studio.domain.dependencies import dependency_groups
@@ -8,7 +9,7 @@ from studio.domain.task import Dependency, TaskSpec
 from studio.domain.text.coverage import word_overlap
 
 
-@rule("dependency-itself", "error")
+@rule("dependency-itself", "error", one_click=remove_row)
 @in_rows("depends_on", "Remove this dependency.")
 def dependency_itself(dependency: Dependency, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A task cannot come before itself."""
@@ -16,7 +17,7 @@ def dependency_itself(dependency: Dependency, task: TaskSpec, context: CheckCont
         yield Flaw("The task depends on itself.")
 
 
-@rule("dependency-twice", "error")
+@rule("dependency-twice", "error", one_click=remove_row)
 @in_field("depends_on", "Remove one of the two.")
 def dependency_twice(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Each dependency is listed once; otherwise its intents would count twice."""
@@ -27,7 +28,7 @@ def dependency_twice(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         seen.add(dependency.task_id)
 
 
-@rule("dependency-unknown", "error", across_tasks=True)
+@rule("dependency-unknown", "error", across_tasks=True, one_click=remove_row)
 @in_field("depends_on", "Choose an earlier task of the episode, or remove this dependency.")
 def dependency_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A dependency is a task of the same episode."""

@@ -5,6 +5,9 @@ from studio.domain.checks.quotes import SHORT, join_with_and, quote
 from studio.domain.checks.rule import CheckContext, Flaw, in_rows, rule
 from studio.domain.checks.rule_proposals import Reading, describe_rule, read_criterion
 from studio.domain.checks.sources import file_mentions, is_unbound
+from studio.domain.episode import EpisodeSpec
+from studio.domain.findings import Finding
+from studio.domain.fixes import Fix, SetValue
 from studio.domain.task import ChecklistItem, ExactCheck, TaskSpec
 from studio.domain.text.clauses import quoted
 from studio.domain.text.exactness import ExactForm, describe_check, exactness
@@ -103,7 +106,15 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .")
 
 
-@rule("criterion-should-be-rule", "warning")
+def _make_rule(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+    if finding.proposal is None:
+        return None
+    decided = f"Item {finding.item} is decided by an exact check: {describe_rule(finding.proposal)}."
+    edit = SetValue(field="checklist", item=finding.item, part="rule", value=finding.proposal.to_json())
+    return Fix(label="Make it a rule", effect=f"{decided} No word of it is lost.", edits=(edit,))
+
+
+@rule("criterion-should-be-rule", "warning", one_click=_make_rule)
 @in_rows("checklist")
 def criterion_should_be_rule(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An exact check decides the same way every time, at no cost (paper, Table 11). A rule is offered only if it

@@ -2,13 +2,16 @@ import re
 from collections.abc import Iterable, Iterator
 
 from studio.domain.caching import cached
+from studio.domain.checks.fixes import remove_row, set_part
 from studio.domain.checks.quotes import join_with_and
 from studio.domain.checks.repetition import find_repeats
 from studio.domain.checks.rule import CheckContext, Flaw, in_field, in_rows, rule
 from studio.domain.checks.sources import established_text, profile_text, visible_text
 from studio.domain.checks.vagueness import vague_phrase
 from studio.domain.episode import EpisodeSpec
-from studio.domain.task import HiddenIntent, TaskSpec
+from studio.domain.findings import Finding
+from studio.domain.fixes import Fix, SetValue
+from studio.domain.task import HiddenIntent, Scope, TaskSpec
 from studio.domain.text.coverage import word_overlap
 from studio.domain.text.requirements import requirements
 from studio.domain.text.word_index import Vocabulary, vocabulary
@@ -23,7 +26,7 @@ def no_intents(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         yield Flaw("The task has no hidden intent.")
 
 
-@rule("empty-intent", "error")
+@rule("empty-intent", "error", one_click=remove_row)
 @in_rows("intents", "Write what the user needs, or remove it.")
 def empty_intent(intent: HiddenIntent, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An empty intent cannot be judged, and the format rejects it."""
@@ -31,7 +34,7 @@ def empty_intent(intent: HiddenIntent, task: TaskSpec, context: CheckContext) ->
         yield Flaw("The intent is empty.")
 
 
-@rule("duplicate-intent", "warning")
+@rule("duplicate-intent", "warning", one_click=remove_row)
 @in_field("intents", "Remove one of the two.")
 def duplicate_intent(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A repeated intent counts twice. A hint if only the order of the words differs."""
@@ -110,7 +113,10 @@ def _is_tested(intent: Vocabulary, items: Iterable[Vocabulary]) -> bool:
     return any(item.reaches(SHARE_TESTED, intent) or intent.reaches(SHARE_TESTED, item) for item in items)
 
 
-@rule("initial-status-provided", "warning")
+_UNSTATED = set_part("Set to not stated initially", "is not stated initially.", "initial_status", "not_provided")
+
+
+@rule("initial-status-provided", "warning", one_click=_UNSTATED)
 @in_rows("intents", "Set it to “not stated initially”, or move it into the request.")
 def initial_status_provided(intent: HiddenIntent, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An intent that starts as provided never counts as met but stays in the denominator."""
@@ -118,7 +124,23 @@ def initial_status_provided(intent: HiddenIntent, task: TaskSpec, context: Check
         yield Flaw("The intent starts as provided: no agent can get credit for it.")
 
 
-@rule("persistent-alone", "warning", across_tasks=True)
+def _make_session_local(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix:
+    shown_here = finding.rule == "persistent-not-earlier"
+    positions = intents_shown_only_here(task, episode) if shown_here else [finding.item or 0]
+    return _set_scope(positions, "session_local", "this session only")
+
+
+def _make_persistent(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix:
+    return _set_scope(intents_needed_later(task, episode), "persistent", "persistent")
+
+
+def _set_scope(positions: list[int], scope: Scope, words: str) -> Fix:
+    edits = [SetValue(field="intents", item=position, part="scope", value=scope) for position in positions]
+    which = f"{'Intents' if len(positions) > 1 else 'Intent'} {join_with_and(map(str, positions))}"
+    return Fix(label=f"Set scope to {words}", effect=f"{which}: scope “{words}”.", edits=tuple(edits))
+
+
+@rule("persistent-alone", "warning", across_tasks=True, one_click=_make_session_local)
 @in_field(
     "intents",
     "Add a source, make the task depend on the task that establishes it, or set its scope to this session only.",
@@ -138,7 +160,7 @@ def persistent_alone(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
 SAME = 0.8
 
 
-@rule("persistent-not-earlier", "hint", across_tasks=True)
+@rule("persistent-not-earlier", "hint", across_tasks=True, one_click=_make_session_local)
 @in_field("intents", "Add the earlier task or the profile as a source, or set the scope to this session only.")
 def persistent_not_earlier(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A persistent intent has its evidence in an earlier session, or is established here for a later one (paper, Table
@@ -201,7 +223,7 @@ LASTS = re.compile(
 """Phrases for what holds beyond one session."""
 
 
-@rule("scope-unmarked", "hint", across_tasks=True)
+@rule("scope-unmarked", "hint", across_tasks=True, one_click=_make_persistent)
 @in_field("intents")
 def scope_unmarked(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An intent that a later session relies on is marked as persistent (paper, Table 10). Reported once for all intents

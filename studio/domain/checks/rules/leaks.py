@@ -8,9 +8,11 @@ from studio.domain.checks.questions import is_written, leak_question
 from studio.domain.checks.quotes import SHORT, quote
 from studio.domain.checks.rule import CheckContext, Flaw, in_field, in_rows, rule
 from studio.domain.checks.sources import base_name, opening_text
-from studio.domain.findings import Severity
+from studio.domain.episode import EpisodeSpec
+from studio.domain.findings import Finding, Severity
+from studio.domain.fixes import AppendRow, Fix
 from studio.domain.skills import SKILL_FILE, description
-from studio.domain.task import HiddenIntent, TaskSpec
+from studio.domain.task import HiddenIntent, Recovery, TaskSpec
 from studio.domain.text.coverage import coverage, word_overlap
 from studio.domain.text.leaks import LONGEST, Leak, find_leak, topic_of
 from studio.domain.text.word_index import SAID, vocabulary
@@ -108,7 +110,13 @@ ANYWHERE = 0.6
 """Minimum share of an intent's words anywhere in a text; a quick filter."""
 
 
-@rule("intent-in-file", "hint")
+def _add_source(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix:
+    edit = AppendRow(field="intents", item=finding.item, value=Recovery(kind="file", ref=finding.data))
+    effect = f"“{finding.data}” becomes a source of intent {finding.item}."
+    return Fix(label="Add as source", effect=effect, edits=(edit,))
+
+
+@rule("intent-in-file", "hint", one_click=_add_source)
 @in_rows("intents", "Add the file as the intent's source, or remove this from the file.")
 def intent_in_file(intent: HiddenIntent, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A file that states an intent openly is its source, and should be marked as such if that is intended."""

@@ -1,6 +1,7 @@
 import re
 from collections.abc import Collection, Iterator
 
+from studio.domain.checks.fixes import show_judges
 from studio.domain.checks.rule import CheckContext, Flaw, in_field, in_rows, rule
 from studio.domain.checks.sources import (
     FILE_NAME,
@@ -10,11 +11,21 @@ from studio.domain.checks.sources import (
     is_created_in,
     is_unbound,
 )
+from studio.domain.episode import EpisodeSpec
+from studio.domain.findings import Finding
+from studio.domain.fixes import Fix, SetValue
 from studio.domain.task import ChecklistItem, TaskSpec, ToolEvidence
 from studio.domain.tool_names import bare_tool_name
 
 
-@rule("files-read-absolute", "warning")
+def _make_relative(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+    path = finding.passage.lstrip("/")
+    edit = SetValue(field="files_read", item=finding.item, value=path)
+    effect = f"Judges are shown “{path}” of the workspace."
+    return Fix(label="Remove the “/”", effect=effect, edits=(edit,)) if path and ".." not in path.split("/") else None
+
+
+@rule("files-read-absolute", "warning", one_click=_make_relative)
 @in_rows("files_read", "Use the file's path inside the workspace, without a leading “/”.")
 def files_read_absolute(path: str, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Judges are shown files of the workspace; a path outside it is always missing."""
@@ -60,7 +71,7 @@ def evidence_tool_unbound(entry: ToolEvidence, task: TaskSpec, context: CheckCon
         yield Flaw(f"The persona has no tool “{entry.tool}”: it can never be called.", passage=entry.tool)
 
 
-@rule("evidence-unshown", "warning")
+@rule("evidence-unshown", "warning", one_click=show_judges)
 @in_rows("checklist")
 def evidence_unshown(item: ChecklistItem, task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A judge decides by what is shown, so an item's evidence must be among what the task shows."""
@@ -77,7 +88,7 @@ REPLY = re.compile(r"\b(?:reply|replies|answers?|response|responds|message|chat|
 WRITERS = ("write_file", "edit_file")
 
 
-@rule("output-unread", "warning", across_tasks=True)
+@rule("output-unread", "warning", across_tasks=True, one_click=show_judges)
 @in_field("", "Add it to the files judges see.")
 def output_unread(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Judges see only the files a task shows them, so what the session writes elsewhere is judged unseen."""

@@ -1,11 +1,14 @@
+import html
 import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
 from studio.domain.checks.bounds import LONGEST
+from studio.domain.checks.fixes import change_text
 from studio.domain.checks.rule import CheckContext, Flaw, in_field, in_texts, rule
 from studio.domain.checks.sources import UNFILLED
+from studio.domain.findings import Finding
 from studio.domain.task import TaskSpec
 
 NOTHING = re.compile(
@@ -63,7 +66,30 @@ ESCAPED = re.compile(
 )
 
 
-@rule("escaped-text", "warning")
+_CODES = {r"\n": "\n", r"\t": "\t", r"\r": "", r"\"": '"', r"\'": "'"}
+_ESCAPE = re.compile(r"\\[\"']|\\[ntr](?![a-z])|\\u[0-9a-fA-F]{4}")
+_MOJIBAKE = re.compile(
+    r"(?:[ÃÂ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â[€‚„…†‡ˆ‰‹‘’“”•–—˜™›œžŸ\u0080-\u00bf]{1,2}|ï»¿)+"
+)
+
+
+def unescaped(text: str) -> str:
+    text = _ESCAPE.sub(lambda m: _CODES[m[0]] if m[0] in _CODES else chr(int(m[0][2:], 16)), text)
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")
+    text = re.sub(r"&(?:amp|lt|gt|quot|nbsp|#\d{2,5});", lambda m: html.unescape(m[0]), text)
+    return _MOJIBAKE.sub(_decode_again, text)
+
+
+def _decode_again(match: re.Match[str]) -> str:
+    for encoding in ("cp1252", "latin-1"):
+        try:
+            return match[0].encode(encoding).decode("utf-8").removeprefix("\ufeff")
+        except UnicodeError:
+            continue
+    return match[0]
+
+
+@rule("escaped-text", "warning", one_click=change_text("Unescape", lambda text, _: unescaped(text)))
 @in_texts("Type the character itself.")
 def escaped_text(text: str, context: CheckContext) -> Iterator[Flaw]:
     """Traces of a program in prose: escape sequences, HTML entities, wrongly decoded letters."""
@@ -90,7 +116,13 @@ MIXED = re.compile(
 """A word with Latin and with Greek or Cyrillic letters, which look alike."""
 
 
-@rule("broken-text", "warning")
+def _without_invisible(text: str, finding: Finding) -> str:
+    if finding.passage == LOST or MIXED.fullmatch(finding.passage):
+        return text  # the lost character or the intended alphabet is unknown
+    return BROKEN.sub(lambda match: match[0] if match[0] == LOST else "", text)
+
+
+@rule("broken-text", "warning", one_click=change_text("Remove it", _without_invisible))
 @in_texts("Remove it.")
 def broken_text(text: str, context: CheckContext) -> Iterator[Flaw]:
     """Invisible or wrongly encoded characters, or lookalike letters of another alphabet. An error inside a word,

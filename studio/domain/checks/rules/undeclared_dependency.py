@@ -14,7 +14,10 @@ from studio.domain.checks.sources import (
     prerequisite_ids,
     visible_text,
 )
-from studio.domain.task import TaskSpec
+from studio.domain.episode import EpisodeSpec
+from studio.domain.findings import Finding
+from studio.domain.fixes import AppendRow, Fix
+from studio.domain.task import Dependency, TaskSpec
 from studio.domain.text.back_references import back_references, named_facts
 from studio.domain.text.coverage import coverage, overlaps
 from studio.domain.text.stems import stem
@@ -46,7 +49,15 @@ MADE_OR_DECIDED = re.compile(
 """Back references to a result. Others (“a while back”, “our usual”) share a topic at most."""
 
 
-@rule("undeclared-dependency", "warning", across_tasks=True)
+def _declare(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+    """Only for setup tasks: depending on a scored task is an error."""
+    other = episode.task(finding.other)
+    edit = AppendRow(field="depends_on", value=Dependency(task_id=finding.other))
+    effect = f"The task depends on {episode.task_label(finding.other)}."
+    return Fix(label="Declare the dependency", effect=effect, edits=(edit,)) if other and other.is_setup else None
+
+
+@rule("undeclared-dependency", "warning", across_tasks=True, one_click=_declare)
 def undeclared_dependency(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A task that uses what an earlier session made or decided declares it; otherwise it is scored without it, and
     moved or left out unnoticed. A shared topic is no dependency."""
