@@ -66,7 +66,14 @@ def test_rules_are_exact(rule: ExactCheck, met: bool):
 
 
 @pytest.mark.parametrize(
-    "rule", [ExactCheck(kind="file_exists"), ExactCheck(kind="reply_lacks", text=" "), ExactCheck(kind="tool_called")]
+    "rule",
+    [
+        ExactCheck(kind="file_exists", path=" "),
+        ExactCheck(kind="reply_lacks", text=" "),
+        ExactCheck(kind="tool_called", tool=" "),
+        ExactCheck(kind="record_exists", app="gmail"),
+        ExactCheck(kind="record_gone", table="emails"),
+    ],
 )
 def test_empty_rule_raises(rule: ExactCheck):
     with pytest.raises(RuleError):

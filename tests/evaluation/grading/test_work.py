@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from evaluation.grading import work
 from evaluation.grading.work import Conversation, PlayedTurn, Work, acts, count, sections, work_after
 from evaluation.protocol.participants import ToolRecord
+from studio.domain.base import FileRef
 from studio.domain.opening_message import EnvironmentEvent
 from studio.domain.task import TaskSpec, ToolEvidence
 from tests.evaluation.contents import beginning
@@ -85,6 +87,19 @@ def test_what_never_changes_in_a_session_stands_first_where_caches_are_to_find_i
     assert two.endswith("two\n</file>\nThere are no other files but the assistant’s skills.")
 
 
+OWN = FileRef(path="own.md", sha256="0" * 64, size=1)
+
+
+def test_of_files_alike_those_shown_to_judges_come_first_and_the_tasks_own_before_others():
+    found = {"a.md": "x", "own.md": "x", "read/b.md": "x"}
+    asked = TaskSpec(task_id="t", files_read=(" ./read//b.md ", " "), assets=(OWN,))
+
+    shown = show(found, found=found, task=asked)
+
+    assert [file.path for file in shown.files] == ["read/b.md", "own.md", "a.md"]
+    assert shown.about_files == ("No files were written.", "There are no other files but the assistant’s skills.")
+
+
 def test_absence_is_said_in_words():
     shown = show(
         {"in.md": "given"}, found={"in.md": "given", "gone.md": "x"}, task=TaskSpec(task_id="t", files_read=("o.md",))
@@ -109,6 +124,31 @@ def test_long_file_is_cut_with_a_mark_and_its_changed_lines_come_first():
     assert "[the file from its start]\nline 0\n" in file.text
     assert "characters are not shown]" in file.text[-80:]
     assert file.counts.startswith("words 40,003")
+
+
+def test_changes_apart_from_each_other_are_shown_with_a_gap_between_them():
+    lines = [f"line {number}" for number in range(20_000)]
+    changed = [*lines[:100], "ONE", *lines[100:200], "TWO", *lines[200:]]
+
+    (file,) = show({"long.md": "\n".join(lines)}, {"long.md": "\n".join(changed)}).files
+
+    assert "\nline 100\nline 101\n[…]\nline 198\nline 199\nTWO\nline 200\nline 201\n[the file" in file.text
+    assert file.text.count("[…]") == 1
+
+
+def test_of_more_changes_than_there_is_room_for_nothing_else_is_shown(monkeypatch):
+    monkeypatch.setattr(work, "FILE_CHARACTERS", 100)
+
+    (file,) = show({"long.md": "old\n" * 50}, {"long.md": "new\n" * 50}).files
+
+    mark = "[cut here: more was changed, and the rest of the file is not shown]"
+    assert file.text == f"{('new' + chr(10)) * 25}\n{mark}"
+
+
+def test_one_file_without_room_is_one_file(monkeypatch):
+    monkeypatch.setattr(work, "FILES_CHARACTERS", 100)
+
+    assert show({"a.md": "x" * 90, "b.md": "y" * 60}).about_files == ("Cut: 1 file not shown: b.md.",)
 
 
 def test_files_that_have_no_room_are_named_and_counted():
@@ -176,9 +216,27 @@ def test_fields_that_the_task_declares_are_shown_of_calls_that_only_read():
 
 
 def test_session_that_only_wrote_files_sent_nothing():
-    assert show({}, calls=[call("write_file", path="a.md", content="x")]).about_calls == (
-        "Nothing was sent, and nothing was changed but files.",
+    made = [call("write_file", path="a.md", content="x"), call("exec", command="ls")]
+
+    assert show({}, calls=made).about_calls == ("Nothing was sent, and nothing was changed but files.",)
+    assert show({}, calls=[*made, call("mcp_bank_pay")]).about_calls == ()
+
+
+def test_session_that_only_looked_things_up_changed_nothing():
+    assert show({}, calls=[call("web_search", query="fees")]).about_calls == (
+        "No call changed anything, and nothing was sent.",
     )
+
+
+def test_names_of_what_is_not_shown_are_counted_and_at_most_twelve():
+    made = [call(f"app{number:02}__show_it") for number in range(14)]
+    unseen = [call("read_file"), call("read_file"), call("grep"), *(call(f"app{n:02}__login") for n in range(13))]
+
+    listed = show({}, calls=[*made, *unseen]).about_calls[-1]
+
+    names = [f"app{number:02}__login" for number in range(12)]
+    assert listed.endswith(f"not shown: {', '.join(names)} and 3 more.")
+    assert show({}, calls=unseen[:3]).about_calls[-1].endswith("not shown: grep, read_file ×2.")
 
 
 def test_command_that_ran_counts_as_an_act():
@@ -218,6 +276,24 @@ def test_latest_calls_are_shown_where_there_is_no_room_for_all(monkeypatch):
 
     assert [each.arguments["message"] for each in shown.calls] == ["number 8"]
     assert shown.about_calls == ("Cut: 8 earlier calls not shown: phone__send_message.",)
+
+
+def test_what_was_looked_up_takes_no_room_from_what_was_done(monkeypatch):
+    monkeypatch.setattr(work, "LOOKUPS_CHARACTERS", 30)
+    made = [call("web_search", query="a long question about fees"), call("phone__send_message", message="hi")]
+
+    shown = show({}, calls=made)
+
+    assert [each.name for each in shown.calls] == ["phone__send_message"]
+    assert shown.about_calls == ("Cut: 1 earlier call not shown: web_search.",)
+
+
+def test_what_a_call_changed_stands_below_what_it_gave():
+    changed = replace(call("gmail__send_email", subject="é"), changes=("An email was sent.",))
+
+    assert '\narguments: {"subject": "é"}\nresult: done\nchanged: An email was sent.\n</call>' in sections(
+        show({}, calls=[changed])
+    )["calls"]  # fmt: skip
 
 
 def test_whole_conversation_is_rendered_and_nothing_in_it_can_close_a_tag():

@@ -35,8 +35,9 @@ DECISIONS = (Decision(True, "2 m long", "Metric.", True), Decision(False, "", "N
         f"Here is my answer:\n{GOOD}\nThat is all.",
         json.dumps(json.loads(GOOD)["decisions"]),
         answer(entry(4, "no", "", "None."), entry("2", " yes ")),
+        answer(entry(2, True), entry(4, False, "", "None.")),
     ],
-    ids=["bare", "fenced", "with words around", "bare list", "other order, loose words"],
+    ids=["bare", "fenced", "with words around", "bare list", "other order, loose words", "true and false"],
 )
 def test_answer_is_read_whatever_its_wrapping(text: str):
     assert parse_answer(PROMPT, text) == DECISIONS
@@ -80,6 +81,15 @@ def test_quote_supports_a_decision_only_if_it_occurs_in_the_material(quote: str,
     first, _ = parse_answer(PROMPT, answer(entry(quote=quote), entry(4, "NO", "")))
 
     assert (first.yes, first.supported) == (True, supported)
+
+
+def test_long_quotes_and_reasons_are_cut_after_their_evidence_was_looked_for():
+    there, reason = "word " * 1_000, "r" * 5_000
+    prompt = satisfaction_prompt(there, {}, INTENTS[:1])
+
+    for quote, supported in ((there, True), (f"{there}more", False)):
+        [decision] = parse_answer(prompt, answer(entry(quote=quote, reason=reason)))
+        assert decision == Decision(True, there[:4_000], "r" * 4_000, supported)
 
 
 def test_quote_from_a_calls_arguments_may_have_the_line_breaks_that_they_stand_for():

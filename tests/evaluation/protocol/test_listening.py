@@ -134,14 +134,19 @@ def test_the_choice_is_among_all_that_is_open():
 
     assert '<wish index="1">The fee is 30 crowns.</wish>\n<wish index="4">' in question["content"]
     assert parse_choice('{"reason": "", "index": 4}', {1: FEE, 4: NAME}) == 4
-    with pytest.raises(ValueError, match=r"one of 1, 4"):
-        parse_choice('{"index": 2}', {1: FEE, 4: NAME})
+    for index in ("2", "true", '"4"', "null"):
+        with pytest.raises(ValueError, match=r"one of 1, 4"):
+            parse_choice(f'{{"index": {index}}}', {1: FEE, 4: NAME})
+    with pytest.raises(ValueError, match="not a JSON object"):
+        parse_choice("[4]", {1: FEE, 4: NAME})
 
 
 def test_what_is_missing_is_said_beside_the_message():
     assert parse_said('{"message": " Hi. ", "missing": "the  key"}') == Said("Hi.", "the key")
-    with pytest.raises(ValueError, match="message"):
-        parse_said('{"message": " "}')
+    assert parse_said(json.dumps({"message": "Hi.", "missing": "x" * 101})).missing == "x" * 100
+    for unusable in ('{"message": " "}', '{"message": 3}', '{"message": "Hi.", "missing": null}'):
+        with pytest.raises(ValueError, match="message"):
+            parse_said(unusable)
 
 
 @pytest.mark.parametrize("repeated", ["%@g}L&amp;b&lt;1", "%@g}L&b<1"])
@@ -182,6 +187,8 @@ def test_an_intent_in_its_authors_words_is_recited_wherever_it_stands_unless_it_
     assert recites("Thanks! The letter explicitly states\nthe  fee of 30 crowns.", [FEE, rule])
     assert not recites("Please name the fee of 30 crowns in the letter.", [FEE, rule])
     assert not recites("The fee is 30 crowns.", [FEE])
+    assert recites("Please sign it as Ada Lovelace.", [OpenIntent(3, "sign it as Ada Lovelace. Please"), NAME]) is False
+    assert recites("So: please sign it as Ada Lovelace.", [OpenIntent(3, "please sign it as Ada Lovelace.")])
 
 
 def test_answers_of_models_that_write_around_their_json_are_read():

@@ -92,6 +92,21 @@ def test_turn_limit_ends_a_session_with_open_intents():
     assert (end.ending, end.turns, [item.status for item in end.intents].count("open")) == ("turn_limit", 2, 3)
 
 
+def test_at_the_turn_limit_the_user_is_asked_nothing_more():
+    chosen: list[int] = []
+
+    class Chooser(Sayer):
+        def choose(self, intents: Sequence[OpenIntent]) -> OpenIntent:
+            chosen.append(intents[-1].index)
+            return super().choose(intents)
+
+    user = Chooser()
+    end, turns = play(initial_progress("hello", ["one", "two", "three"]), Speaker(), Plan(), max_turns=2, user=user)
+
+    assert (chosen, user.held_back, turns[-1].style) == ([3], [[1, 2]], "")
+    assert statuses(end) == [("provided", 2), ("open", None), ("provided", 1)]
+
+
 pairs = st.sets(st.tuples(st.integers(1, 7), st.integers(1, 6)), max_size=20)
 
 

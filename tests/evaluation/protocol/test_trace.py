@@ -6,7 +6,7 @@ from evaluation.protocol.history import same_tool, select_calls, tools_history
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.paths import MISSING, parse_result, value_at
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.trace import MISSING_FILE, TRUNCATED, read_texts, render_trace, select_files
+from evaluation.protocol.trace import BINARY_FILE, MISSING_FILE, TRUNCATED, read_texts, render_trace, select_files
 from studio.domain.opening_message import EnvironmentEvent, opening_message, opening_of
 from studio.domain.task import ChecklistItem, TaskSpec, ToolEvidence, Trigger
 
@@ -93,19 +93,24 @@ def test_evidence_of_items_is_shown_with_files_read():
 
 
 def test_long_files_are_cut_and_missing_files_noted():
-    texts = read_texts(["long", "none"], {"long": b"x" * 40_001}.get)
+    files = {"long": b"x" * 40_001, "full": b"x" * 40_000, "photo": b"\xff"}
 
-    assert texts == {"long": "x" * 40_000 + TRUNCATED, "none": MISSING_FILE}
+    assert read_texts(["long", "full", "none", "photo"], files.get) == {
+        "long": "x" * 40_000 + TRUNCATED,
+        "full": "x" * 40_000,
+        "none": MISSING_FILE,
+        "photo": BINARY_FILE,
+    }
 
 
 def test_trace_holds_messages_last_reply_shown_fields_and_files():
-    calls = [call("send", '{"id": 7, "secret": 1}', to=["x@y"]), call("other", "{}")]
+    calls = [call("send", '{"id": 7, "secret": 1}', to=["zoë@y"]), call("other", "{}")]
 
     trace = render_trace(["hi", "more"], "done", calls, EVIDENCE, {"a.md": "text"}, ScoringMode.STRICT)
 
     assert trace == (
         '<user turn="1">\nhi\n</user>\n<user turn="2">\nmore\n</user>\n<assistant>\ndone\n</assistant>\n'
-        '<tool name="send">\n{"call": {"to.0": "x@y", "cc": "[missing]"}, "result": {"id": 7}}\n</tool>\n'
+        '<tool name="send">\n{"call": {"to.0": "zoë@y", "cc": "[missing]"}, "result": {"id": 7}}\n</tool>\n'
         '<file path="a.md">\ntext\n</file>'
     )
 
