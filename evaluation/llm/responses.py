@@ -51,7 +51,7 @@ def message_of(response: Json) -> dict[str, Any]:
         "content": "".join(str(part.get("text", "")) for part in parts if part.get("type") == "output_text"),
         OUTPUT: items,
     }
-    if refusal := "".join(str(part.get("refusal", "")) for part in parts if part.get("type") == "refusal"):
+    if refusal := "".join(str(part.get("refusal", "")) for part in parts):
         message["refusal"] = refusal
     if thoughts:
         message["reasoning"] = "\n\n".join(thoughts)

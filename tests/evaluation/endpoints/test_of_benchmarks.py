@@ -13,6 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from evaluation.endpoints.parts import default_endpoint
 from evaluation.endpoints.testing import play_test
 from evaluation.llm import MissingKeyError
 from evaluation.llm.errors import EndpointAddressError
@@ -99,6 +100,15 @@ def test_key_reaches_its_service_and_nothing_else(owner: Client, benchmark: Benc
     assert "Reads a prompt of 26,000 tokens" in page and "Tested" in page
     assert stub.keys == [f"Bearer {KEY}"]
     assert KEY not in page and KEY not in caplog.text and KEY not in str(row.tests.values())
+
+
+def test_where_no_scripted_model_is_there_the_first_that_is_connected_plays_each_part(benchmark: Benchmark):
+    ModelEndpoint.objects.all().delete()
+    first, _ = (
+        endpoint(name, benchmark=benchmark, scripted=False, base_url="https://models.example/v1") for name in "ab"
+    )
+
+    assert [default_endpoint(part, benchmark) for part in ("agent", "user_model", "judge")] == [first] * 3
 
 
 def test_without_a_secret_a_key_is_refused_with_what_to_do(owner: Client, monkeypatch: pytest.MonkeyPatch):

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, Policy, RetryPolicy
+from evaluation.llm.errors import EndpointAddressError
 from evaluation.llm.policy import url_problem
 from studio.domain import hosts
 from tests.evaluation.stub_model import StubModel, serving
@@ -90,8 +91,9 @@ def test_name_that_resolves_elsewhere_when_called_reaches_nothing_internal(monke
 
 def test_only_named_network_is_reached(monkeypatch) -> None:
     with serving(StubModel()) as model:
-        with pytest.raises(EndpointError, match="inside an internal network"):
+        with pytest.raises(EndpointAddressError, match="inside an internal network") as refused:
             ask(model.base_url)
+        assert refused.value.hopeless and not refused.value.retryable
         assert ask(model.base_url, "127.0.0.1")
 
 

@@ -80,6 +80,10 @@ def openai_error(message: str, **more: Any) -> dict[str, Any]:
         (502, "<html>Bad gateway</html>", ServerError),
         (503, openai_error("The provider behind it exceeded your current quota."), ServerError),
         (498, openai_error("No capacity for flexible requests."), ServerError),  # Groq
+        (408, "", ServerError),
+        (409, openai_error("Another request holds it."), ServerError),
+        (425, "", ServerError),
+        (500, openai_error("The provider behind it exceeded your current quota."), ServerError),
     ],
 )  # fmt: skip
 def test_failure_is_sorted_by_what_one_can_do_about_it(status: int, body: Any, kind: type[EndpointError]):
@@ -126,6 +130,8 @@ def test_effort_with_tools_that_needs_responses_is_said_how_to_mend():
         ({"error": {"code": 429, "message": "Slow down."}}, RateLimitError),
         ({"error": {"code": 402, "message": "No credits."}}, QuotaExceededError),
         ({"error": {"code": 503, "message": "No provider."}}, ServerError),
+        ({"error": {"code": 400, "message": "No such parameter."}}, RequestRejectedError),
+        ({"error": {"code": 600, "message": "No such status."}}, ServerError),
         ({"error": {"message": "Broke off."}}, ServerError),
         ({"base_resp": {"status_code": 1002, "status_msg": "rate limit"}}, RateLimitError),
         ({"base_resp": {"status_code": 1027, "status_msg": "output sensitive"}}, ContentFilteredError),

@@ -92,6 +92,18 @@ def test_two_calls_at_once_stay_two_however_they_are_numbered(numbers: tuple[int
         ([{"reasoning_content": ""}], {"reasoning_content": ""}),
         ([{"reasoning_content": None}], {"reasoning_content": None}),
         ([{"reasoning": "I "}, {"reasoning": "see"}], {"reasoning": "I see"}),
+        ([{"citations": ["a"]}, {"citations": ["b", "b"]}], {"citations": ["a", "b", "b"]}),
+        (  # a signature ends a thought that has no number
+            [{"reasoning_details": [{"text": text, "signature": name}]} for text, name in (("I", "a"), ("see", ""))],
+            {"reasoning_details": [{"text": "I", "signature": "a"}, {"text": "see", "signature": ""}]},
+        ),
+        (
+            [
+                {"reasoning_details": [{"text": text, "index": 0, **more}]}
+                for text, more in (("I ", {"signature": "a"}), ("see", {}))
+            ],
+            {"reasoning_details": [{"text": "I see", "index": 0, "signature": "a"}]},
+        ),
         (
             [
                 {"reasoning_details": [{"type": "reasoning.text", "text": "I ", "index": 0}]},

@@ -38,6 +38,8 @@ def answer(usage: Any, **choice: Any) -> dict[str, Any]:
          Tokens(100, 20, None, 30)),  # Claude and Qwen behind routers
         ({"prompt_tokens": 100, "completion_tokens": 20, "prompt_tokens_details": None}, Tokens(100, 20)),
         ({"prompt_tokens": 100}, Tokens(100, None, untold=1)),
+        ({"prompt_tokens": -1, "completion_tokens": True}, Tokens(None, None, untold=1)),
+        ({"prompt_tokens": 2**31 - 1, "completion_tokens": 2**31}, Tokens(2**31 - 1, None, untold=1)),
         (None, Tokens(None, None, untold=1)),
         ("many", Tokens(None, None, untold=1)),
     ],
@@ -61,7 +63,15 @@ def test_sum_holds_what_was_told_and_how_often_nothing_was():
         (PRICES, Tokens(1_000_000, 0, 500_000, 500_000), Decimal("1.35")),
         (Prices(Decimal(2), Decimal(10)), Tokens(1_000_000, 0, 900_000), Decimal("2")),
         (Prices(Decimal(2), Decimal(10), None, Decimal("2.5")), Tokens(1_000_000, 0, 0, 400_000), Decimal("2.2")),
+        (
+            Prices(Decimal(2), Decimal(10), Decimal(0), Decimal(0)),
+            Tokens(1_000_000, 0, 400_000, 400_000),
+            Decimal("0.4"),
+        ),
+        (PRICES, Tokens(100, 0, 200), Decimal("0.00004")),
         (Prices(Decimal(0), Decimal(0)), Tokens(5, 5), Decimal(0)),
+        (Prices(Decimal(2)), Tokens(5, 0), None),
+        (Prices(None, Decimal(2)), Tokens(0, 5), None),
         (Prices(), Tokens(5, 5), None),
         (PRICES, Tokens(None, 5), None),
         (PRICES, Tokens(5, 5, untold=1), None),
@@ -71,10 +81,59 @@ def test_each_kind_of_token_has_its_price(prices: Prices, tokens: Tokens, cost: 
     assert prices.of(tokens) == cost
 
 
-def test_cost_that_a_service_tells_counts_before_ours():
-    told = {"prompt_tokens": 9, "completion_tokens": 9, "cost": 0.0123}
+@pytest.mark.parametrize(
+    ("prices", "worst"),
+    [
+        (PRICES, Decimal("22.5")),  # all of the prompt written to the cache, which is dearest
+        (Prices(Decimal(2), Decimal(10), Decimal("0.2"), Decimal("0.5")), Decimal(22)),
+        (Prices(Decimal(2), Decimal(10)), Decimal(22)),
+        (Prices(Decimal(2)), None),
+        (Prices(None, Decimal(10)), None),
+    ],
+)
+def test_a_call_costs_at_worst_what_its_dearest_tokens_do(prices: Prices, worst: Decimal | None):
+    assert prices.worst(1_000_000, 2_000_000) == worst
 
-    assert read_answer(answer(told)).cost == Decimal("0.0123")
+
+def test_the_worst_cost_is_never_rounded_down():
+    assert Prices(Decimal("0.1"), Decimal("0.1")).worst(1, 0) == Decimal("0.000001")
+
+
+def test_a_batch_halves_every_price_that_is_known():
+    assert PRICES.halved == Prices(Decimal(1), Decimal(5), Decimal("0.1"), Decimal("1.25"))
+    assert Prices(Decimal(2), Decimal(10)).halved == Prices(Decimal(1), Decimal(5))
+
+
+@pytest.mark.parametrize(
+    ("told", "cost"),
+    [
+        (0.0123, Decimal("0.0123")),
+        (0, Decimal(0)),
+        (2, Decimal(2)),
+        (-0.01, None),
+        (1e6, None),
+        (True, None),
+        ("0.5", None),
+    ],
+)
+def test_cost_that_a_service_tells_counts_before_ours(told: Any, cost: Decimal | None):
+    assert read_answer(answer({"prompt_tokens": 9, "completion_tokens": 9, "cost": told})).cost == cost
+
+
+@pytest.mark.parametrize(
+    ("limits", "spent", "message"),
+    [
+        ({"max_calls": 2}, {"calls": 2}, "limit of 2 model calls"),
+        ({"max_tokens": 10}, {"tokens": Tokens(6, 4)}, "limit of 10 tokens"),
+        ({"max_cost": Decimal(1)}, {"cost": Decimal(1)}, "cost limit of 1"),
+        ({"max_cost": Decimal(1)}, {"without_cost": 1}, "Enter its prices"),
+    ],
+)
+def test_a_budget_ends_once_exactly_its_limit_is_spent(limits: dict[str, Any], spent: dict[str, Any], message: str):
+    with pytest.raises(BudgetExceededError, match=message):
+        Budget(**limits, **spent).check()
+    Budget(**spent).check()
+    Budget(max_calls=2, calls=1, max_tokens=10, tokens=Tokens(6, 3), max_cost=Decimal(1), cost=Decimal("0.9")).check()
 
 
 @pytest.mark.parametrize(
@@ -90,6 +149,23 @@ def test_cost_that_a_service_tells_counts_before_ours():
         (answer({}, message={"content": "", "reasoning_content": "Hm."}), "empty", ""),
         (answer({}, message={"content": "<think>Hm.</think>"}), "empty", ""),
         (answer({}, message={"content": "", "reasoning_content": "Hm."}, finish_reason="length"), "cut", ""),
+        (
+            {"output": [{"type": "message", "content": [{"type": "refusal", "refusal": "I will not."}]}]},
+            "refused",
+            "I will not.",
+        ),
+        (
+            {
+                "output": [
+                    {
+                        "type": "message",
+                        "content": [{"type": "output_text", "text": "Done."}, {"type": "source", "text": "A page."}],
+                    }
+                ]
+            },
+            "answered",
+            "Done.",
+        ),
         ({"output": [], "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, "cut", ""),
         ({"output": [], "status": "incomplete", "incomplete_details": {"reason": "content_filter"}}, "filtered", ""),
     ],

@@ -131,14 +131,27 @@ def test_what_a_dead_worker_kept_free_is_free_once_its_lease_has_expired():
 
 
 def test_what_another_benchmark_spends_and_keeps_free_leaves_this_one_its_budget():
-    for pilot in (pilot_row(), pilot_row()):
-        set_benchmark_budget(pilot.benchmark, {"cost": 3}, by=None)
+    for pilot, limit in ((pilot_row(), 3), (pilot_row(), 5)):
+        set_benchmark_budget(pilot.benchmark, {"cost": limit}, by=None)
     ours, other = (claim_session(pk) for pk in Session.objects.order_by("pk").values_list("pk", flat=True))
     assert ours and other and ours.pilot.benchmark_id != other.pilot.benchmark_id
 
     Session.objects.filter(pk=other.pk).update(cost=Decimal(1))
 
-    assert reserve(other, Decimal(2)) and reserve(ours, Decimal(2))
+    assert reserve(other, Decimal(4)) and reserve(ours, Decimal(3))
+    with pytest.raises(BudgetSpentError, match=r"benchmark’s budget of \$3, \$3, does not cover"):
+        reserve(ours, Decimal("3.1"))
+
+
+def test_who_lost_a_session_keeps_nothing_free():
+    Pilot.objects.filter(pk=pilot_row().pk).update(budgets={"pilot": {"cost": 3.0}})
+    session = claim_session(Session.objects.get().pk)
+    assert session
+    Session.objects.update(claimed_by="another")
+
+    reserve(session, Decimal(2))
+
+    assert Session.objects.get().reserved == 0
 
 
 @pytest.mark.django_db(transaction=True)
@@ -180,6 +193,28 @@ def test_of_two_sessions_of_a_pilot_at_once_the_second_sees_what_the_first_keeps
         with pytest.raises(OperationalError, match="lock timeout"):
             beside(partial(reserve, second, Decimal(2)))
     assert not reserve(second, Decimal(2))
+
+
+@pytest.mark.parametrize(("state", "reason"), [("running", ""), ("paused", ""), ("stopped", "It failed.")])
+def test_a_budget_gives_no_reason_to_a_pilot_that_none_has_paused(state: str, reason: str):
+    pilot = pilot_row()
+    Pilot.objects.update(state=state, reason=reason)
+    pilot.refresh_from_db()
+
+    set_budgets(pilot, {"pilot": {"calls": 9}}, by=None)
+    set_benchmark_budget(pilot.benchmark, {"calls": 9}, by=None)
+
+    assert Pilot.objects.get().reason == reason
+
+
+def test_a_budget_of_one_scope_leaves_those_of_others():
+    pilot = pilot_row()
+
+    set_budgets(pilot, {"pilot": {"calls": 9}, "session": {"cost": 2}}, by=None)
+    set_budgets(pilot, {"pilot": {"tokens": 50, "cost": 0}}, by=None)
+    assert pilot.budgets == {"pilot": {"tokens": 50}, "session": {"cost": 2.0}}
+    set_budgets(pilot, {"session": {"cost": 0}}, by=None)
+    assert Pilot.objects.get().budgets == {"pilot": {"tokens": 50}}
 
 
 def test_a_call_too_dear_for_what_a_benchmark_has_left_pauses_its_pilot_alone(stub: StubModel):

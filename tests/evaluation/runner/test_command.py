@@ -208,6 +208,7 @@ def test_two_results_are_compared_on_the_tasks_that_both_ran_unchanged(
     assert main(["compare", str(results), str(tmp_path / "changed"), "--json"]) == 0
     compared = json.loads(capsys.readouterr().out)
     assert any("tasks changed between the two packs" in note for note in compared["notes"])
+    assert not any(word in str(compared["notes"]) for word in ("Only", "models as", "versions of prompts"))
     assert compared["modes"]["strict"]["proc"]["tasks"] == []
 
 
