@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import transaction
 
 from studio.domain.checks import RULES, find_problems
 from studio.domain.task import Dependency, TaskSpec
 from studio.drafts.load import load_task
 from studio.findings import checked
+from studio.findings.queries import count_findings
 from studio.findings.refresh import FIELDS, check_personas, refresh_findings
 from studio.models import Finding, Persona, Task
 from studio.tasks.save import save_task
+from tests.at_once import after
 from tests.bench.checks import read
 from tests.factories import BenchmarkFactory, a_persona, a_task
 
@@ -85,6 +88,21 @@ def test_new_version_of_the_rules_checks_everything_anew(monkeypatch: pytest.Mon
     monkeypatch.setattr(checked, "version_of_rules", lambda: "another")
     refresh_findings([persona])
     assert stored(persona) == complete
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_count_at_once_the_second_counts_what_the_first_has_found() -> None:
+    _, (flour, *_) = bakery()
+    number = Finding.objects.filter(task=flour, severity="hint").count()
+
+    def find() -> None:
+        Finding.objects.create(task=flour, rule="empty-title", severity="hint", fingerprint="new", message="M.")
+        count_findings([flour.pk])
+
+    Task.objects.filter(pk=flour.pk).update(n_hints=9)
+    after(find, lambda: transaction.atomic(count_findings)([flour.pk]))
+
+    assert Task.objects.get(pk=flour.pk).n_hints == number + 1
 
 
 @pytest.mark.slow

@@ -12,12 +12,12 @@ from studio.domain import findings as domain_findings
 from studio.domain.task import HiddenIntent
 from studio.drafts.load import load_task
 from studio.findings import waivers
-from studio.findings.queries import open_findings
+from studio.findings.queries import findings_of, open_findings
 from studio.findings.waivers import WaiverError
 from studio.models import ErrorWaiver, Event, Finding, Role, TaskState, Waiver
 from studio.review import workflow
 from studio.tasks.transitions import WorkflowError, submit
-from tests.factories import member
+from tests.factories import a_task, member
 from tests.studio.page_forms import form_of
 from tests.studio.review.test_workflow import Desk
 
@@ -51,6 +51,32 @@ def test_warning_is_waived_with_a_reason_and_an_error_is_not():
     waivers.add_waiver(desk.task.pk, warning.fingerprint, by=desk.reviewer, reason="On purpose.")
 
     assert [(waiver.reason, waiver.by) for waiver in Waiver.objects.all()] == [("On purpose.", desk.reviewer)]
+
+
+def test_waiver_is_of_one_task_however_alike_the_findings_of_others_are():
+    desk, error = leaking()
+    warning = a_warning(desk)
+    other = a_task(desk.persona, "twin")
+    for each in (error, warning):
+        Finding.objects.create(
+            task=other, **{name: getattr(each, name) for name in ("rule", "severity", "fingerprint", "message")}
+        )
+    row = {"task": desk.task, "fingerprint": error.fingerprint, "rule": error.rule, "message": error.message}
+    ErrorWaiver.objects.create(**row, reason="An example.", by=desk.owner)
+    waivers.add_waiver(desk.task.pk, warning.fingerprint, by=desk.author, reason="On purpose.")
+
+    same = Finding.objects.filter(fingerprint__in=(error.fingerprint, warning.fingerprint))
+    twins = set(same.filter(task=other))
+    assert set(open_findings() & same) == twins
+    assert {row.waived for row in findings_of(desk.benchmark) if row in twins} == {None}
+    assert {row.waived for row in findings_of(desk.benchmark) if row.task == desk.task} >= {
+        "An example.",
+        "On purpose.",
+    }
+    assert [len(part) for part in waivers.split_waived(other, twins)] == [2, 0]
+    assert [len(part) for part in waivers.split_waived(desk.task, same.filter(task=desk.task))] == [0, 2]
+    assert waivers.waiver_reasons([other]) == {}
+    assert set(waivers.waiver_reasons([desk.task]).values()) == {"An example.", "On purpose."}
 
 
 def test_waiver_can_be_removed():
