@@ -205,6 +205,24 @@ def test_the_interval_of_a_share_over_sessions_is_students():
     assert found.high == 1  # cut
 
 
+def test_three_sessions_are_enough_for_an_interval_which_ends_at_minus_one():
+    found = estimate([("a", -0.9), ("b", -0.5), ("c", -0.7)], share_of_ones)
+
+    half = t_quantile(2) * 0.2 / 3**0.5
+    assert (found.value, found.low) == (pytest.approx(-0.7), max(-1.0, -0.7 - half))
+    assert found.high == pytest.approx(-0.7 + half)
+
+
+def test_no_interval_is_told_where_one_session_alone_makes_the_figure():
+    def of_two(rows):
+        known = [row for row in rows if row is not None]
+        return share_of_ones(known) if len(known) > 1 else None
+
+    found = estimate([("a", 1), ("b", 0), ("c", None), ("d", None)], of_two)
+
+    assert (found.value, found.low, found.high) == (0.5, None, None)
+
+
 def test_answers_of_one_session_make_the_interval_wider_than_as_many_of_their_own():
     values = [1, 1, 0, 0, 1, 1, 0, 0, 1, 1]
     alike = estimate([(f"s{number // 2}", value) for number, value in enumerate(values)], share_of_ones)

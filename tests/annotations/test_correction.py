@@ -12,7 +12,9 @@ from annotations.correction import (
     prediction_powered,
     ranks,
     raw_mean,
+    tuning,
 )
+from annotations.intervals import t_quantile
 
 AUDITS = 1_500
 """Simulated audits of each kind: the standard error of a coverage of 95 % is 0.56 points."""
@@ -55,6 +57,73 @@ def test_strata_count_by_their_sessions():
 def test_a_stratum_needs_two_audited_sessions():
     with pytest.raises(ValueError, match="2 audited sessions"):
         prediction_powered([Stratum(array(1, 0), array(1), array(1))])
+
+
+JUDGE = array(0.2, 0.9, 0.4, 0.7, 0.5, 0.8, 0.3, 0.6)
+PEOPLE = array(0.2, 0.8, 0.5, 0.4)
+
+
+def by_hand(judge: np.ndarray, people: np.ndarray) -> tuple[float, float]:
+    """Value and variance, as Angelopoulos et al. have them; the judge is trusted in part."""
+    audited = judge[: len(people)]
+    trust = np.cov(people, audited)[0, 1] / np.var(audited, ddof=1)
+    assert 0 < trust < 1
+    left, error = people - trust * audited, people - audited
+    unseen = (1 / len(people) - 1 / len(judge)) * np.var(left, ddof=1)
+    of_people = np.var(judge, ddof=1) + 2 * np.cov(audited, error)[0, 1] + np.var(error, ddof=1)
+    return left.mean() + trust * judge.mean(), unseen + of_people / len(judge)
+
+
+def test_value_and_interval_are_those_of_prediction_powered_inference():
+    value, variance = by_hand(JUDGE, PEOPLE)
+
+    found = prediction_powered([Stratum(JUDGE, JUDGE[:4], PEOPLE)])
+
+    half = t_quantile(3) * variance**0.5
+    assert (float(found.value), float(found.half_width)) == (pytest.approx(value), pytest.approx(half))
+    assert (float(found.low), float(found.high)) == (pytest.approx(value - half), pytest.approx(min(1.0, value + half)))
+
+
+def test_people_who_differ_less_than_the_judge_leave_only_the_error_of_the_audit():
+    people = array(0.3, 0.7, 0.4, 0.6)
+    trust = np.cov(people, JUDGE[:4])[0, 1] / np.var(JUDGE[:4], ddof=1)
+
+    found = prediction_powered([Stratum(JUDGE, JUDGE[:4], people)])
+
+    unseen = (1 / 4 - 1 / 8) * np.var(people - trust * JUDGE[:4], ddof=1)
+    assert float(found.half_width) == pytest.approx(t_quantile(3) * unseen**0.5)
+
+
+def test_errors_of_strata_add_up_by_the_squares_of_their_shares():
+    other, theirs = 1 - JUDGE[:6], 1 - PEOPLE[:3]
+    (value, variance), (value2, variance2) = by_hand(JUDGE, PEOPLE), by_hand(other, theirs)
+
+    found = prediction_powered([Stratum(JUDGE, JUDGE[:4], PEOPLE), Stratum(other, other[:3], theirs)])
+
+    error = ((8 / 14) ** 2 * variance + (6 / 14) ** 2 * variance2) ** 0.5
+    assert float(found.value) == pytest.approx((8 * value + 6 * value2) / 14)
+    assert float(found.half_width) == pytest.approx(t_quantile(5) * error)
+
+
+@pytest.mark.parametrize(
+    ("people", "trust"),
+    [
+        (1 - JUDGE[:4], 0.0),  # against the judge
+        (2 * JUDGE[:4], 1.0),
+        (array(0.5, 0.5, 0.5, 0.5), 0.0),
+    ],
+)
+def test_a_judge_is_trusted_from_not_at_all_to_in_full(people: np.ndarray, trust: float):
+    assert float(tuning(Stratum(JUDGE, JUDGE[:4], people))) == trust
+    assert float(tuning(Stratum(JUDGE, array(0.5, 0.5, 0.5, 0.5), people))) == 1.0
+
+
+def test_plain_means_have_the_interval_of_as_many_sessions():
+    raw, people = raw_mean(JUDGE), people_mean(Stratum(JUDGE, JUDGE[:4], PEOPLE))
+
+    assert float(raw.half_width) == pytest.approx(t_quantile(7) * np.std(JUDGE, ddof=1) / 8**0.5)
+    assert float(people.half_width) == pytest.approx(t_quantile(3) * np.std(PEOPLE, ddof=1) / 2)
+    assert (float(raw.value), float(people.value)) == (pytest.approx(0.55), pytest.approx(0.475))
 
 
 def test_equal_scores_share_a_rank():
