@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 from annotations.planning import decisions_needed, half_width, sessions_needed
@@ -15,7 +17,10 @@ def test_sixty_decisions_know_a_rate_of_3_percent_to_about_5_points():
 
 
 def test_sessions_need_more_decisions_since_theirs_are_alike():
-    assert sessions_needed(0.02, questions=10) * 10 > decisions_needed(0.02)
+    n = decisions_needed(0.02)
+
+    assert sessions_needed(0.02, questions=10) == math.ceil(1.5 * n / 10)
+    assert sessions_needed(0.02, questions=0) == sessions_needed(0.02, questions=1) == math.ceil(1.5 * n)
 
 
 @pytest.mark.parametrize("wanted", [0, -0.1, 0.5])

@@ -35,6 +35,9 @@ def test_pilots_are_chosen_by_tag_model_and_day(benchmark: Benchmark):
     assert chosen(benchmark, model="scripted-lazy") == [2]
     assert chosen(benchmark, since=str(today - timedelta(days=1))) == [2]
     assert chosen(benchmark, until=str(today - timedelta(days=1))) == [1]
+    assert chosen(benchmark, since=str(today)) == [2]
+    assert chosen(benchmark, until=str(today - timedelta(days=30))) == [1]
+    assert chosen(benchmark, until=str(today - timedelta(days=31))) == []
     assert chosen(benchmark, tag="paper", model="scripted-lazy") == []
     with pytest.raises(ResultsError, match="is not a day"):
         chosen(benchmark, since="May")
