@@ -66,7 +66,9 @@ def pack(
         solver=sessions(found, options, agent),
         scorer=proc_and_comp(),
         version=found.version or 0,
-        metadata={name: planned.document[name] for name in ("pack", "protocol", "agent_loop", "prompts", "splits")},
+        metadata=planned.document.model_dump(
+            mode="json", include={"pack", "protocol", "agent_loop", "prompts", "splits"}
+        ),
     )
 
 

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from evaluation.engine.budgets import Spent
-from evaluation.runner.results import PlannedSession
+from evaluation.runner.document import PlannedSession
 from evaluation.runner.tables import plain
 
 

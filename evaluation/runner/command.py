@@ -420,16 +420,17 @@ def _dry_run(args: argparse.Namespace, planned: PlannedRun) -> int:
     from evaluation.runner.results import read_results
 
     known = read_results(args.like) if args.like else None
-    estimated = estimate(planned, known)
+    estimated, run = estimate(planned, known), planned.document
     if args.json:
-        _print_json({**planned.document, "warnings": list(planned.warnings), "estimate": estimated.document})
+        more = {"warnings": list(planned.warnings), "estimate": estimated.document}
+        _print_json(run.model_dump(mode="json") | more)
         return OK
-    run, names = planned.document, {role: each.name for role, each in planned.seats.by_role.items()}
+    names = {role: each.name for role, each in planned.seats.by_role.items()}
     personas = list(dict.fromkeys(session.persona for session in planned.sessions))
     _tell(f"{planned.pack.name} {planned.pack.version}".rstrip())
     _tell(f"{len(planned.sessions)} sessions: {len(planned.tasks)} tasks of {len(personas)} personas, {args.runs} runs")
-    _tell(f"model {names['agent']}, agent {run['agent']['kind']}, user {names['user_model']}, judge {names['judge']}")
-    _tell(f"{run['protocol']} protocol, agent loop {run['agent_loop']}, the user speaks {run['user_style']}")
+    _tell(f"model {names['agent']}, agent {run.agent.kind}, user {names['user_model']}, judge {names['judge']}")
+    _tell(f"{run.terms}, the user speaks {run.user_style}")
     _tell(estimated.sentence)
     return OK
 

@@ -105,14 +105,14 @@ def evaluated(results: Results, source: Source) -> Evaluated:
     """Results in a folder."""
     scored, run = score(results), results.run
     return Evaluated(
-        run["pack"]["name"],
-        run["pack"]["version"],
-        run["pack"]["sha256"],
-        results.terms,
-        datetime.fromisoformat(run["started"]),
+        run.pack.name,
+        run.pack.version,
+        run.pack.sha256,
+        run.terms,
+        datetime.fromisoformat(run.started),
         results.agent,
-        run["models"],
-        run["prompts"],
+        run.models.model_dump(),
+        {name: prompt.model_dump() for name, prompt in run.prompts.items()},
         {mode: leaderboard(results.rows(), scored.scored, mode)[0] for mode in scored.modes},
         scored.scored,
         (

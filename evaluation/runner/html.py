@@ -19,7 +19,7 @@ from evaluation.runner.scores import TITLES, ScoredResults, score, score_tables
 
 def results_page(results: Results) -> str:
     scored = score(results)
-    title = f"{results.run['pack']['name']} {results.run['pack']['version']} · {results.agent}"
+    title = f"{results.run.pack.name} {results.run.pack.version} · {results.agent}"
     return page(
         title,
         el("h1", title),
@@ -34,7 +34,7 @@ def results_page(results: Results) -> str:
 
 def _about(results: Results) -> str:
     run = results.run
-    return f"Pack sha256 {run['pack']['sha256']}. pibench {run['pibench']}, begun {run['started']}."
+    return f"Pack sha256 {run.pack.sha256}. pibench {run.pibench}, begun {run.started}."
 
 
 def _figure(scored: ScoredResults, mode: ScoringMode) -> Html:
@@ -49,8 +49,8 @@ def _figure(scored: ScoredResults, mode: ScoringMode) -> Html:
 
 def _session(results: Results, session: SessionResult) -> Html:
     comps = ", ".join(
-        f"Comp {percent(session.result.comp[mode])}" + (f" ({mode})" if len(results.terms.modes) > 1 else "")
-        for mode in results.terms.modes
+        f"Comp {percent(session.result.comp[mode])}" + (f" ({mode})" if len(results.run.terms.modes) > 1 else "")
+        for mode in results.run.terms.modes
         if session.result.comp[mode] is not None
     )
     facts = (session.state, f"{len(session.kept.turns)} turns", f"{session.spent.tokens:,} tokens", comps)
@@ -59,7 +59,7 @@ def _session(results: Results, session: SessionResult) -> Html:
         el("p", session.task.title),
         *([el("p", session.reason, class_="unmet")] if session.reason else []),
         _intents(session),
-        *(_checklist(results, session, mode) for mode in results.terms.modes),
+        *(_checklist(results, session, mode) for mode in results.run.terms.modes),
         el("h3", "Conversation"),
         *(_turn(checkpoint) for checkpoint in session.kept.turns),
     ]
@@ -82,14 +82,14 @@ def _checklist(results: Results, session: SessionResult, mode: ScoringMode) -> H
     by_item: dict[int, list[Decided]] = defaultdict(list)
     for each in sorted(session.kept.decided[mode].values(), key=lambda each: each.turn):
         by_item[each.index].append(each)
-    rule = default_rules(results.terms.protocol)[mode]
+    rule = default_rules(results.run.terms.protocol)[mode]
     rows = []
     for index, decisions in sorted(by_item.items()):
         credit = rule.credit([[(each.turn, each.met) for each in decisions]])
         shown = next((each for each in decisions if each.turn == credit.turn), decisions[-1])
         why = " ".join(filter(None, (f"“{shown.quote}”" if shown.quote else "", shown.reason, shown.error)))
         rows.append((_criterion(session, index, shown), _met(credit), why))
-    suffix = f" ({mode})" if len(results.terms.modes) > 1 else ""
+    suffix = f" ({mode})" if len(results.run.terms.modes) > 1 else ""
     return texts_table(f"Checklist{suffix}", ("criterion", "verdict", "evidence and reason"), rows)
 
 

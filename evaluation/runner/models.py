@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -67,22 +67,6 @@ def endpoint_of(named: str, connection: Connection, effort: str = "") -> Endpoin
         return Endpoint(named, url.rstrip("/"), found["model"], key_env=key_env, api="chat", **common)
     except ValueError as error:
         raise PibenchError(str(error)) from None
-
-
-def document_of(endpoint: Endpoint) -> dict[str, Any]:
-    """For results: never a key, only the name of the variable that holds it."""
-    return {
-        "name": endpoint.name,
-        "base_url": endpoint.base_url,
-        "model": endpoint.model,
-        "api": endpoint.api,
-        "dialect": endpoint.dialect,
-        "effort": endpoint.effort,
-        "params": dict(endpoint.params),
-        "key_env": endpoint.key_env,
-        "prices": {name: value and str(value) for name, value in asdict(endpoint.prices).items()},
-        "scripted": endpoint.scripted,
-    }
 
 
 def _prices(text: str) -> Prices:

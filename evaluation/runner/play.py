@@ -18,7 +18,8 @@ from evaluation.engine.grading import grade_session
 from evaluation.engine.plan import SessionPlan
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.runner.results import FILES, PlannedSession, Results, write_stopped
+from evaluation.runner.document import PlannedSession
+from evaluation.runner.results import FILES, Results, write_stopped
 from evaluation.workspaces.manifests import MissingContentError
 
 
@@ -118,7 +119,7 @@ def play(players: Players, jobs: int) -> dict[str, str]:
 
 def chains_of(players: Players) -> list[Chain]:
     chains: dict[tuple[str, int, int], list[PlannedSession]] = defaultdict(list)
-    for planned in players.results.plan:
+    for planned in players.results.run.sessions:
         chains[planned.persona, planned.run, planned.chain].append(planned)
     return [Chain(players, sessions) for sessions in chains.values()]
 
@@ -151,7 +152,7 @@ class Chain:
 
     def _grade_at_the_end(self, ended: Sequence[tuple[PlannedSession, Found]], final: Found) -> dict[str, str]:
         """compat looks at the files as they are when all conversations are over."""
-        if ScoringMode.COMPAT not in self._players.results.terms.modes:
+        if ScoringMode.COMPAT not in self._players.results.run.terms.modes:
             return {}
         for planned, before in ended:
             _, problem = self._patiently(planned, before, final)

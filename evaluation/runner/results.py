@@ -19,13 +19,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
-from urllib.parse import urlsplit
-
-from pydantic import AfterValidator, BaseModel, Field
+from typing import Any
 
 from evaluation.engine.budgets import Spent
 from evaluation.engine.folder import Kept, KeptCall, UnreadableLineError, read_calls, read_session
@@ -33,89 +29,15 @@ from evaluation.metrics.labels import labels_of
 from evaluation.metrics.scores import Outcome, TaskResult, task_result
 from evaluation.metrics.sessions import SessionRow
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.versions import ProtocolName, Terms
+from evaluation.runner.document import PlannedSession, RunDocument
 from evaluation.runner.errors import PibenchError
-from studio.domain.archive import why_unsafe
 from studio.domain.episode import Split
 from studio.domain.storable import read_json
 from studio.domain.task import TaskSpec
 
-VERSION = 1
 RUN, TASKS, FILES, LOCK, STOPPED = "run.json", "tasks.jsonl", "files", "lock", "stopped.json"
 _SHA256 = re.compile("[0-9a-f]{64}")
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
-
-
-@dataclass(frozen=True)
-class PlannedSession:
-    persona: str
-    run: int
-    """From 1."""
-    chain: int
-    """Sessions of one chain share a workspace, and run in order."""
-    position: int
-    """In the episode, from 1."""
-    task: str
-    folder: str
-    """Below the results."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.persona} · {self.task} · run {self.run}"
-
-
-class _Pack(BaseModel):
-    name: str
-    version: str
-    sha256: str
-
-
-class _Agent(BaseModel):
-    kind: str
-    params: dict[str, str]
-
-
-def _time(text: str) -> str:
-    datetime.fromisoformat(text)
-    return text
-
-
-def _address(text: str) -> str:
-    urlsplit(text)
-    return text
-
-
-class _Model(BaseModel):
-    name: str
-    model: str
-    base_url: Annotated[str, AfterValidator(_address)] = ""
-
-
-class _Prompt(BaseModel):
-    version: str
-
-
-class _Models(BaseModel):
-    agent: _Model
-    user_model: _Model
-    judge: _Model
-
-
-class _Run(BaseModel):
-    """What is read of ``run.json`` here."""
-
-    pack: _Pack
-    pibench: str
-    started: Annotated[str, AfterValidator(_time)]
-    mode: str
-    prompts: dict[str, _Prompt]
-    protocol: ProtocolName
-    agent_loop: int
-    agent: _Agent
-    models: _Models
-    scripted: bool
-    agent_judges_itself: bool
-    sessions: Annotated[list[PlannedSession], Field(min_length=1)]
 
 
 @dataclass(frozen=True)
@@ -192,23 +114,13 @@ class SessionResult:
 @dataclass(frozen=True)
 class Results:
     folder: Path
-    run: Mapping[str, Any]
-    """``run.json``"""
+    run: RunDocument
     tasks: Mapping[tuple[str, str], KnownTask]
 
     @property
     def agent(self) -> str:
         """As tables name it."""
-        kind, model = self.run["agent"]["kind"], self.run["models"]["agent"]["name"]
-        return model if kind == "react" and not self.run["agent"]["params"] else f"{model} · {kind}"
-
-    @property
-    def terms(self) -> Terms:
-        return Terms(ProtocolName(self.run["protocol"]), self.run["agent_loop"])
-
-    @property
-    def plan(self) -> list[PlannedSession]:
-        return [PlannedSession(**each) for each in self.run["sessions"]]
+        return self.run.agent.named(self.run.models.agent.name)
 
     @cached_property
     def sessions(self) -> list[SessionResult]:
@@ -223,7 +135,7 @@ class Results:
                     read_calls(self.folder / planned.folder),
                     stopped.get(planned.folder, ""),
                 )
-                for planned in self.plan
+                for planned in self.run.sessions
             ]
         except (UnreadableLineError, KeyError, TypeError, ValueError, RecursionError) as error:
             told = str(error) if isinstance(error, UnreadableLineError) else f"{self.folder} has another form."
@@ -241,9 +153,9 @@ class Results:
         if not tasks:
             had = ", ".join(each.label for each in self.splits)
             raise PibenchError(f"{self.folder} has no {split.label} tasks.", f"They are {had}.")
-        sessions = [each for each in self.run["sessions"] if (each["persona"], each["task"]) in tasks]
-        splits = {name: number for name, number in self.run.get("splits", {}).items() if name == split}
-        return Results(self.folder, {**self.run, "splits": splits, "sessions": sessions}, tasks)
+        sessions = tuple(each for each in self.run.sessions if (each.persona, each.task) in tasks)
+        splits = {name: number for name, number in self.run.splits.items() if name == split}
+        return Results(self.folder, self.run.model_copy(update={"splits": splits, "sessions": sessions}), tasks)
 
     def rows(self) -> list[SessionRow]:
         return [session.row(at, self.agent) for at, session in enumerate(self.sessions)]
@@ -278,17 +190,17 @@ def read_results(folder: Path) -> Results:
     except ValueError as error:
         raise PibenchError(f"{folder / RUN} is not JSON: {error}.") from None
     version = run.get("results_version") if isinstance(run, dict) else None
-    if version != VERSION:
-        raise PibenchError(f"{folder} has results of version {version!r}; this pibench reads version {VERSION}.")
+    if version != 1:
+        raise PibenchError(f"{folder} has results of version {version!r}; this pibench reads version 1.")
     try:
-        sessions = _Run.model_validate(run).sessions
+        document = RunDocument.model_validate(run)
         tasks = {(each.persona, each.task.task_id): each for each in (_task_of(read_json(line)) for line in lines)}
-        known = all((each.persona, each.task) in tasks and not why_unsafe(each.folder) for each in sessions)
+        known = all((each.persona, each.task) in tasks for each in document.sessions)
     except (KeyError, TypeError, ValueError):
         known = False
     if not known:
         raise PibenchError(f"{folder} has another form than pibench writes.", "Run it again into a new folder.")
-    return Results(folder, run, tasks)
+    return Results(folder, document, tasks)
 
 
 def _task_of(line: Mapping[str, Any]) -> KnownTask:
@@ -301,7 +213,7 @@ def _task_of(line: Mapping[str, Any]) -> KnownTask:
     )
 
 
-def write_results(folder: Path, run: Mapping[str, Any], tasks: Sequence[KnownTask]) -> Results:
+def write_results(folder: Path, run: RunDocument, tasks: Sequence[KnownTask]) -> Results:
     """Begin them, or go on with those that are there, if they are of the same run. Raises PibenchError."""
     if (folder / RUN).exists():
         known = read_results(folder)
@@ -320,7 +232,7 @@ def write_results(folder: Path, run: Mapping[str, Any], tasks: Sequence[KnownTas
         for each in tasks
     ]
     _write(folder / TASKS, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
-    _write(folder / RUN, json.dumps(run, ensure_ascii=False, indent=1) + "\n")
+    _write(folder / RUN, json.dumps(run.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n")
     return read_results(folder)
 
 
@@ -344,16 +256,13 @@ def _write(path: Path, text: str) -> None:
     unfinished.replace(path)
 
 
-MAY_DIFFER = ("pibench", "started", "budgets")
+MAY_DIFFER = {"pibench", "started", "budgets"}
 """Of ``run.json``, when results are gone on with."""
 
 
-def _refuse_other(folder: Path, known: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    different = [
-        key
-        for key in sorted(known.keys() | wanted.keys())
-        if key not in MAY_DIFFER and known.get(key) != wanted.get(key)
-    ]
+def _refuse_other(folder: Path, known: RunDocument, wanted: RunDocument) -> None:
+    names = sorted(RunDocument.model_fields.keys() - MAY_DIFFER)
+    different = [name for name in names if getattr(known, name) != getattr(wanted, name)]
     if different:
         raise PibenchError(
             f"{folder} has results of another run: {', '.join(different)} differ.",

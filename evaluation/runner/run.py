@@ -24,20 +24,11 @@ from evaluation.protocol.prompt_files import CURRENT, NAMES, VOICE_NAMES, curren
 from evaluation.protocol.session import MAX_TURNS
 from evaluation.protocol.versions import ProtocolName, Terms
 from evaluation.protocol.voice import UserStyle, usual_style
+from evaluation.runner.document import MAX_RUNS, ModelUsed, PlannedSession, RunDocument
 from evaluation.runner.errors import PibenchError
-from evaluation.runner.models import document_of
 from evaluation.runner.packs import Pack
 from evaluation.runner.play import Patience, Players, SharedPurse, Watcher, play
-from evaluation.runner.results import (
-    FILES,
-    VERSION,
-    KnownTask,
-    PlannedSession,
-    Results,
-    folder_of,
-    held,
-    write_results,
-)
+from evaluation.runner.results import FILES, KnownTask, Results, folder_of, held, write_results
 from evaluation.sandbox.documents import may_read_documents, read_document
 from evaluation.tools.mcp.servers import bound_servers
 from studio import __version__
@@ -46,8 +37,6 @@ from studio.domain.options import OptionsError
 from studio.domain.task import TaskSpec
 from studio.domain.tool_servers import ToolServerPolicy, servers_in
 from studio.files.previews.documents import Confinement, register_confinement
-
-MAX_RUNS = 20
 
 
 @dataclass(frozen=True)
@@ -101,31 +90,32 @@ class PlannedRun:
         return self.options.user_style or usual_style(self.options.protocol, scripted=self.seats.user.scripted)
 
     @property
-    def document(self) -> dict[str, Any]:
-        """``run.json``"""
+    def document(self) -> RunDocument:
         seats, terms = self.seats, self.terms
         voice = [name for name in VOICE_NAMES if name in CURRENT[terms.protocol]]
         names = (*NAMES, *(voice if self.style == UserStyle.IN_VOICE else ()))
-        return {
-            "results_version": VERSION,
-            "pibench": __version__,
-            "started": datetime.now(UTC).isoformat(timespec="seconds"),
-            "pack": {"name": self.pack.name, "version": self.pack.version, "sha256": self.pack.sha256},
-            "protocol": terms.protocol,
-            "agent_loop": terms.agent_loop,
-            "prompts": current_prompts(terms.protocol, names),
-            "user_style": self.style,
-            "mode": self.options.mode,
-            "runs": self.options.runs,
-            "agent": {"kind": seats.kind, "params": dict(self.params)},
-            "models": {role: document_of(endpoint) for role, endpoint in seats.by_role.items()},
-            "scripted": any(endpoint.scripted for endpoint in seats.by_role.values()),
-            "agent_judges_itself": seats.agent.origin == seats.judge.origin,
-            "limits": session_limits(self.options.limits),
-            "budgets": {scope: dict(limits) for scope, limits in self.options.budgets.items()},
-            "splits": _splits_of(self.tasks),
-            "sessions": [vars(session) for session in self.sessions],
-        }
+        splits = Counter(each.split for each in self.tasks)
+        return RunDocument.model_validate(
+            {
+                "pibench": __version__,
+                "started": datetime.now(UTC).isoformat(timespec="seconds"),
+                "pack": {"name": self.pack.name, "version": self.pack.version, "sha256": self.pack.sha256},
+                "protocol": terms.protocol,
+                "agent_loop": terms.agent_loop,
+                "prompts": current_prompts(terms.protocol, names),
+                "user_style": self.style,
+                "mode": self.options.mode,
+                "runs": self.options.runs,
+                "agent": {"kind": seats.kind, "params": self.params},
+                "models": {role: ModelUsed.of(endpoint) for role, endpoint in seats.by_role.items()},
+                "scripted": any(endpoint.scripted for endpoint in seats.by_role.values()),
+                "agent_judges_itself": seats.agent.origin == seats.judge.origin,
+                "limits": session_limits(self.options.limits),
+                "budgets": self.options.budgets,
+                "splits": {split: splits[split] for split in Split if splits[split]},
+                "sessions": self.sessions,
+            }
+        )
 
     @property
     def tasks(self) -> list[KnownTask]:
@@ -230,12 +220,6 @@ def gather(planned: PlannedRun, folder: Path, watcher: Watcher, patience: Patien
     return Players(results, planned.plans(), purse, patience or Patience())
 
 
-def _splits_of(tasks: Sequence[KnownTask]) -> dict[str, int]:
-    """How many tasks of each run."""
-    counts = Counter(each.split for each in tasks)
-    return {split.value: counts[split] for split in Split if counts[split]}
-
-
 def _where_held_out(pack: Pack, options: RunOptions) -> list[str]:
     held = pack.manifest.get("splits", {}).get(Split.HELD_OUT, {})
     wanted = Split.HELD_OUT in options.splits and "file" in held
@@ -274,7 +258,12 @@ def _sessions(at: int, episode: EpisodeSpec, options: RunOptions) -> list[Planne
     persona = episode.persona.user_id
     return [
         PlannedSession(
-            persona, run, chain_at, positions[name], name, folder_of(f"{at}-{persona}", run, positions[name], name)
+            persona=persona,
+            run=run,
+            chain=chain_at,
+            position=positions[name],
+            task=name,
+            folder=folder_of(f"{at}-{persona}", run, positions[name], name),
         )
         for run in range(1, options.runs + 1)
         for chain_at, chain in enumerate(planned.chains, start=1)

@@ -41,7 +41,7 @@ class ScoredResults:
 
     @property
     def modes(self) -> tuple[ScoringMode, ...]:
-        return self.results.terms.modes
+        return self.results.run.terms.modes
 
     def agent(self, mode: ScoringMode) -> AgentScores:
         return leaderboard(self.results.rows(), self.scored, mode)[0]
@@ -68,7 +68,7 @@ def scores_json(scored: ScoredResults) -> dict[str, Any]:
     results = scored.results
     rows = {each.row.key: each for each in scored.scored}
     return {
-        **{key: value for key, value in results.run.items() if key != "sessions"},
+        **results.run.model_dump(mode="json", exclude={"sessions"}),
         "agent_name": results.agent,
         "scores": {mode: _mode_json(scored, mode) for mode in scored.modes},
         "split_scores": {
@@ -185,15 +185,15 @@ def note_of(scored: ScoredResults, agent: AgentScores) -> str:
     ungraded = sum(session.ungraded for session in scored.results.sessions)
     notes = [
         f"{agent.runs} run{'' if agent.runs == 1 else 's'}, {agent.sessions} sessions, {agent.tokens:,} tokens",
-        f"{run['protocol']} protocol, agent loop {run['agent_loop']}",
+        str(run.terms),
         "" if scored.results.splits == [Split.PUBLIC] else "split " + _labels(scored.results.splits),
-        f"judge {run['models']['judge']['name']}, user {run['models']['user_model']['name']}",
+        f"judge {run.models.judge.name}, user {run.models.user_model.name}",
         f"{agent.failed} failed" if agent.failed else "",
         f"{agent.blocked} blocked" if agent.blocked else "",
         f"{unfinished} not finished: scores are of the others" if unfinished else "",
         f"{ungraded} criteria ungraded" if ungraded else "",
-        "scripted models, not evidence" if run["scripted"] else "",
-        "the agent’s model judged itself" if run["agent_judges_itself"] and not run["scripted"] else "",
+        "scripted models, not evidence" if run.scripted else "",
+        "the agent’s model judged itself" if run.agent_judges_itself and not run.scripted else "",
     ]
     return "; ".join(note for note in notes if note) + "."
 
@@ -204,10 +204,9 @@ def _labels(splits: Sequence[Split]) -> str:
 
 def compare_results(first: Results, second: Results) -> tuple[list[str], dict[ScoringMode, list[Comparison]]]:
     """What to know before comparing, and the comparisons. Raises PibenchError if the two cannot be compared."""
-    if not may_be_ranked([first.terms, second.terms]):
-        raise PibenchError(
-            f"These cannot be compared: {first.folder} ran under {first.terms}, {second.folder} under {second.terms}."
-        )
+    if not may_be_ranked(each.run.terms for each in (first, second)):
+        ran = [f"{each.folder} ran under {each.run.terms}" for each in (first, second)]
+        raise PibenchError(f"These cannot be compared: {', '.join(ran)}.")
     known = [{key: task.content for key, task in results.tasks.items()} for results in (first, second)]
     common = known[0].keys() & known[1].keys()
     changed = sorted(key for key in common if known[0][key] != known[1][key])
@@ -217,12 +216,12 @@ def compare_results(first: Results, second: Results) -> tuple[list[str], dict[Sc
     if changed:
         notes.append(f"{len(changed)} tasks changed between the two packs and are left out: {_named(changed)}.")
     for role in ("user_model", "judge"):
-        if len({results.run["models"][role]["name"] for results in (first, second)}) > 1:
+        if len({getattr(results.run.models, role).name for results in (first, second)}) > 1:
             notes.append(f"They had different models as {role.removesuffix('_model')}: differences may be theirs.")
-    if first.run["prompts"] != second.run["prompts"]:
+    if first.run.prompts != second.run.prompts:
         notes.append("They had different versions of prompts: differences may be theirs.")
     ours, theirs = (_of_tasks(score(results).scored, common - set(changed)) for results in (first, second))
-    return notes, {mode: [compare(ours, theirs, metric, mode) for metric in METRICS] for mode in first.terms.modes}
+    return notes, {mode: [compare(ours, theirs, metric, mode) for metric in METRICS] for mode in first.run.terms.modes}
 
 
 def _of_tasks(scored: Sequence[ScoredSession], keys: set[tuple[str, str]]) -> list[ScoredSession]:

@@ -162,7 +162,7 @@ def _refuse_other(pack: Pack, results: Results) -> None:
 def _entry(results: Results) -> Entry:
     scored = score(results)
     scores = {mode: scored.agent(mode) for mode in scored.modes}
-    ran = Ran(results.terms, str(results.run["mode"]), frozenset(results.tasks))
+    ran = Ran(results.run.terms, str(results.run.mode), frozenset(results.tasks))
     return Entry(ran, scores, note_of(scored, next(iter(scores.values()))))
 
 

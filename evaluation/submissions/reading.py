@@ -15,13 +15,12 @@ from evaluation.engine.folder import Kept
 from evaluation.engine.store import Checkpoint, Closing
 from evaluation.grading.decided import Decided, Grader
 from evaluation.grading.items import items_of
-from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import MAX_TURNS, Status
-from evaluation.protocol.versions import CURRENT_LOOPS, ProtocolName, Terms
-from evaluation.protocol.voice import UserStyle
+from evaluation.protocol.versions import CURRENT_LOOPS
 from evaluation.runner.bundle import SESSION
-from evaluation.runner.results import FILES, RUN, VERSION
+from evaluation.runner.document import PlannedSession, RunDocument
+from evaluation.runner.results import FILES, RUN
 from studio.domain.archive import Limits, unpack, why_unsafe
 from studio.domain.opening_message import text_of
 from studio.domain.options import OptionsError
@@ -31,6 +30,8 @@ from studio.domain.task import TaskSpec
 
 DEEPEST = 50
 """Lists and objects in one another."""
+LONGEST_NAME = 300
+MOST_SESSIONS = 5_000
 MOST_TOOL_CALLS = 1_000
 """Of one turn."""
 MOST_KEYS = 1_000
@@ -51,60 +52,6 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
-class PackNamed(_Part):
-    name: str = Field(max_length=200)
-    version: str = Field(max_length=40)
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
-
-
-class ModelUsed(_Part):
-    name: str = Field(min_length=1, max_length=300)
-    model: str = Field(max_length=200)
-    effort: str = Field(default="", max_length=20)
-    params: dict[str, Any] = {}
-    scripted: bool
-
-
-class AgentUsed(_Part):
-    kind: str = Field(max_length=40)
-    params: dict[str, str] = {}
-
-
-class ModelsUsed(_Part):
-    agent: ModelUsed
-    user_model: ModelUsed
-    judge: ModelUsed
-
-
-class Planned(_Part):
-    persona: str = Field(max_length=200)
-    task: str = Field(max_length=200)
-    run: int = Field(ge=1, le=20)
-    chain: int = Field(ge=1, le=100_000)
-    position: int = Field(ge=1, le=100_000)
-    folder: str = Field(max_length=300)
-
-
-class RunDocument(_Part):
-    """``run.json``"""
-
-    results_version: Literal[1]
-    pack: PackNamed
-    protocol: ProtocolName
-    agent_loop: int = Field(ge=1)
-    mode: Literal[PilotMode.EPISODE, PilotMode.GROUPS]
-    runs: int = Field(ge=1, le=20)
-    agent: AgentUsed
-    models: ModelsUsed
-    user_style: UserStyle
-    limits: dict[str, float] = {}
-    sessions: list[Planned] = Field(min_length=1, max_length=5_000)
-
-    @property
-    def terms(self) -> Terms:
-        return Terms(self.protocol, self.agent_loop)
-
-
 class Used(_Part):
     """By calls of one purpose."""
 
@@ -119,9 +66,6 @@ class UsedLine(_Part):
         Literal["agent", "satisfaction", "follow_up", "voice", "checklist_strict", "checklist_compat"],
         Used,
     ]
-
-
-assert VERSION == 1
 
 
 @dataclass(frozen=True)
@@ -139,7 +83,7 @@ class Bundle:
 class SubmittedSession:
     """As it was played; what was decided is of the task's own intents and items."""
 
-    planned: Planned
+    planned: PlannedSession
     turns: Sequence[Checkpoint] = ()
     """Each with what follows from the judge's decisions, whatever the file says."""
     ending: str = ""
@@ -185,6 +129,11 @@ def _run(content: bytes) -> RunDocument:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         refuse(RUN, f"{'.'.join(map(str, first['loc']))}: {first['msg']}.")
+    named = [run.pack.name, run.pack.version, run.agent.kind]
+    named += [text for _, model in run.models for text in (model.name, model.model, model.effort)]
+    named += [text for row in run.sessions for text in (row.persona, row.task, row.folder)]
+    if max(map(len, named)) > LONGEST_NAME or len(run.sessions) > MOST_SESSIONS:
+        refuse(RUN, f"it has more than {MOST_SESSIONS:,} sessions, or a name of more than {LONGEST_NAME} characters.")
     if run.agent_loop > CURRENT_LOOPS[run.protocol]:
         refuse(RUN, f"agent_loop: this studio knows loops up to {CURRENT_LOOPS[run.protocol]}.", "Update the studio.")
     for key in (lambda row: (row.persona, row.task, row.run), lambda row: (row.persona, row.run, row.position)):
@@ -209,7 +158,7 @@ def read_sessions(bundle: Bundle, tasks: Mapping[tuple[str, str], TaskSpec]) -> 
 
 
 class _Reader:
-    def __init__(self, bundle: Bundle, planned: Planned, task: TaskSpec) -> None:
+    def __init__(self, bundle: Bundle, planned: PlannedSession, task: TaskSpec) -> None:
         self._bundle = bundle
         self._planned = planned
         self._task = task

@@ -24,19 +24,12 @@ from evaluation.models.pilots import ROLES
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.voice import freeze_user
 from evaluation.results.scores import store_scores
+from evaluation.runner.document import PlannedSession, RunDocument
 from evaluation.store.rows import aside_to_json, insert_turns, new_turn
 from evaluation.store.snapshots import take_snapshots
 from evaluation.store.usage import PART_BY_PURPOSE
 from evaluation.store.verdicts import verdict_rows
-from evaluation.submissions.reading import (
-    Bundle,
-    Planned,
-    RunDocument,
-    SubmittedSession,
-    Used,
-    read_bundle,
-    read_sessions,
-)
+from evaluation.submissions.reading import Bundle, SubmittedSession, Used, read_bundle, read_sessions
 from studio.access import require
 from studio.domain.options import OptionsError
 from studio.domain.phrases import count_of
@@ -167,13 +160,8 @@ def _config(run: RunDocument, release: Release) -> dict[str, Any]:
     for row in (task for manifest in packs for task in manifest["tasks"]):
         said.setdefault(row["persona"], {})[row["task"]] = list(row.get("said_in_request", ()))
     name = run.models.agent.name[:80]
-    plain = run.agent.kind == "react" and not run.agent.params
     return {
-        "agent_kind": {
-            "name": name if plain else f"{name} · {run.agent.kind}",
-            "kind": run.agent.kind,
-            "params": dict(run.agent.params),
-        },
+        "agent_kind": {"name": run.agent.named(name), "kind": run.agent.kind, "params": dict(run.agent.params)},
         "user": freeze_user(run.user_style, run.protocol),
         "said_in_requests": said,
     }
@@ -186,7 +174,10 @@ def _frozen(run: RunDocument, role: str, endpoint: Any) -> dict[str, Any]:
 
 
 def _run_of(
-    runs: dict[tuple[str, int, int], Run], pilot: Pilot, places: Mapping[tuple[str, str], _Place], planned: Planned
+    runs: dict[tuple[str, int, int], Run],
+    pilot: Pilot,
+    places: Mapping[tuple[str, str], _Place],
+    planned: PlannedSession,
 ) -> Run:
     """Made for its first session."""
     key = planned.persona, planned.run, planned.chain

@@ -84,6 +84,16 @@ def test_key_is_sent_and_stands_nowhere_in_the_results(pack: Path, stub: StubMod
 
 
 @pytest.mark.usefixtures("key")
+def test_a_model_that_costs_nothing_is_run(pack: Path, stub: StubModel, tmp_path: Path):
+    model = f"openai:m@{stub.base_url}"
+
+    assert main(command(pack, stub, tmp_path / "out", "--persona", "cook", "--price", f"{model}=0/0")) == 0
+
+    run = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert run["models"]["agent"]["prices"] | {"input": "0", "output": "0"} == run["models"]["agent"]["prices"]
+
+
+@pytest.mark.usefixtures("key")
 def test_results_tell_what_answered_and_how_often_an_answer_was_none(
     pack: Path, stub: StubModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
