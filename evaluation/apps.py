@@ -15,7 +15,7 @@ class EvaluationConfig(AppConfig):
         from evaluation.tools.catalog import tool_cards
         from evaluation.tools.mcp.servers import list_server_tools
         from evaluation.trials.analyses import analyse_later, analyse_scripts
-        from evaluation.trials.keys import count_keys
+        from evaluation.trials.script_analysis import count_keys
         from studio.domain.app_data import register_apps
         from studio.domain.text_origins import register_origins_reader
         from studio.domain.tool_catalog import register_card_reader

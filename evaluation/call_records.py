@@ -26,9 +26,8 @@ from evaluation.models import (
     Rehearsal,
     Session,
 )
-from evaluation.models.calls import COUNTED, NONE, Assumed, Counted, kind_of, read_chain
+from evaluation.models.calls import COUNTED, NONE, Assumed, Chain, Counted, Json, kind_of, read_chain
 from evaluation.models.connections import give_back_connection
-from evaluation.models.exchanges import Chain, Json
 from evaluation.models.pilots import Role
 from studio.domain.storable import storable
 

@@ -15,9 +15,12 @@ from evaluation.llm.learned import Learned
 from evaluation.llm.parameters import problem_of_parameters
 from evaluation.llm.policy import Policy, url_problem
 from evaluation.llm.stored_keys import StoredKeyError, unseal
-from evaluation.protocol.environment import KEY_VARIABLE
 from evaluation.protocol.participants import Tokens
 from evaluation.scripted import server
+
+KEY_VARIABLE = r"^[A-Z][A-Z0-9_]*API_KEY$"
+"""Pattern for a variable that holds an endpoint's key; also in a constraint of the database."""
+
 
 SCRIPTED = "scripted:"
 """Base URL of the scripted model, wherever it happens to listen."""

@@ -3,18 +3,98 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection, models
 from django.db.models import Q
+from zstandard import DICT_TYPE_RAWCONTENT, ZstdCompressionDict, ZstdCompressor, ZstdDecompressor
 
 from evaluation.models.endpoints import ModelEndpoint
-from evaluation.models.exchanges import Chain, Exchange, Json
 from evaluation.models.sessions import PARTS, Session
 from studio.models.packing import DigestField
+
+WINDOW = 65_536
+"""Bytes that serve as a dictionary."""
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    body: str
+    """The request without its messages, as JSON; in their place null, because the order of keys counts."""
+    messages: Sequence[str]
+    """As JSON."""
+    response: Json | None
+
+    @property
+    def request(self) -> Json:
+        request: dict[str, Any] = json.loads(self.body)
+        if "messages" in request:
+            request["messages"] = [json.loads(message) for message in self.messages]
+        return request
+
+
+_NOTHING = Exchange("", (), None)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """What a call builds on: the calls of its owner before it."""
+
+    context: bytes = b""
+    last: Mapping[str, Exchange] = field(default_factory=dict)
+    """By kind."""
+
+    def pack(self, kind: str, request: Json, response: Json | None) -> tuple[bytes, Chain]:
+        """The content to store, and the chain with it."""
+        before = self.last.get(kind, _NOTHING)
+        body = _text({name: None if name == "messages" else value for name, value in request.items()})
+        messages = [_text(message) for message in request.get("messages", ())]
+        same = count_same(messages, before.messages)
+        new = ",".join(messages[same:])
+        plain = f"[{same},{'null' if body == before.body else body},[{new}],{_text(response)}]".encode()
+        content = ZstdCompressor(dict_data=self._dictionary()).compress(plain)
+        return content, self._with(kind, Exchange(body, messages, response), plain)
+
+    def unpack(self, kind: str, content: bytes) -> tuple[Exchange, Chain]:
+        """Of content that was packed by an equal chain."""
+        before = self.last.get(kind, _NOTHING)
+        plain = ZstdDecompressor(dict_data=self._dictionary()).decompress(content)
+        same, body, new, response = json.loads(plain)
+        messages = [*before.messages[:same], *map(_text, new)]
+        exchange = Exchange(before.body if body is None else _text(body), messages, response)
+        return exchange, self._with(kind, exchange, plain)
+
+    def _with(self, kind: str, exchange: Exchange, plain: bytes) -> Chain:
+        return Chain((self.context + plain)[-WINDOW:], {**self.last, kind: exchange})
+
+    def _dictionary(self) -> ZstdCompressionDict | None:
+        return ZstdCompressionDict(self.context, dict_type=DICT_TYPE_RAWCONTENT) if self.context else None
+
+    def shorten(self, kind: str, messages: Sequence[Json]) -> dict[str, Any]:
+        """A conversation as JSON that refers to the last request of its kind."""
+        same = count_same([_text(message) for message in messages], self.last.get(kind, _NOTHING).messages)
+        return {"same": same, "more": list(messages[same:])}
+
+    def restore(self, kind: str, short: Json) -> list[Any]:
+        """By the chain that shortened it."""
+        messages = self.last.get(kind, _NOTHING).messages[: short["same"]]
+        return [*map(json.loads, messages), *short["more"]]
+
+
+def count_same(messages: Sequence[str], before: Sequence[str]) -> int:
+    """The leading ones that are equal."""
+    pairs = enumerate(zip(messages, before, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(messages), len(before)))
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
 
 PURPOSES = ("agent", "satisfaction", "follow_up", "voice", "checklist_compat", "checklist_strict")
 """Of a session's calls."""
@@ -101,7 +181,7 @@ class ModelCall(models.Model):
     )
     """An earlier call for the same owner, on which ``content`` builds. They are deleted together, with their owner."""
     content = models.BinaryField()
-    """Request and response (``evaluation.models.exchanges``)."""
+    """Request and response (``evaluation.models.calls``)."""
     answered = models.BooleanField()
     error = models.TextField(blank=True)
     ending = models.CharField(max_length=10, blank=True)

@@ -12,9 +12,8 @@ from django.db.models import Q
 from django.db.models.lookups import Exact
 
 from evaluation.llm.dialects import DIALECTS, EFFORTS
-from evaluation.llm.endpoint import Prices
+from evaluation.llm.endpoint import KEY_VARIABLE, Prices
 from evaluation.llm.parameters import HOTTEST, LENGTHS, MOST_TOKENS
-from evaluation.protocol.environment import KEY_VARIABLE
 from evaluation.protocol.participants import Tokens
 from studio.models import Benchmark
 

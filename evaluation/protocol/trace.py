@@ -6,9 +6,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evaluation.protocol.history import same_tool
+from evaluation.protocol.history import MISSING, parse_result, same_tool, value_at
 from evaluation.protocol.participants import ToolRecord
-from evaluation.protocol.paths import MISSING, parse_result, value_at
 from evaluation.protocol.prompts import escape, escape_attribute
 from evaluation.protocol.scoring import ScoringMode
 from studio.domain.opening_message import EnvironmentEvent, Incoming, text_of

@@ -628,7 +628,7 @@ def _bundle(args: argparse.Namespace) -> int:
 
 
 def _upload(args: argparse.Namespace) -> int:
-    from evaluation.runner.upload import upload
+    from evaluation.runner.bundle import upload
 
     token = args.token or os.environ.get("PIBENCH_TOKEN", "")
     if not token:

@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from evaluation.grading.script import CONFIG, GraderScriptError, GraderTurn, grader_keys, run_grader
+from evaluation.sandbox import SandboxUnavailableError
 from evaluation.tools import World
 from evaluation.tools.plausible_calls import plausible_calls, wanted_of_script
 from studio.domain.app_data import declared_apps
 from studio.domain.checks.sign_ins import accounts_in
 from studio.domain.graders import GraderReport, History, ScriptReading, generate_histories, read_script
 from studio.domain.tool_names import tool_domain
+from studio.findings.grader_keys import GraderKeys
 
 FIRST_BATCH, BATCH_SIZE = 2, 8
 """Histories per sandbox. If one does not end, those after it are skipped."""
@@ -79,3 +81,13 @@ def _never(keys: Sequence[str], graded: Sequence[tuple[History, GraderTurn]]) ->
 
 def _earned(keys: Sequence[str], graded: Sequence[tuple[History, GraderTurn]], kind: str) -> tuple[str, ...]:
     return tuple(key for key in keys if any(turn.values[key] for history, turn in graded if history.kind == kind))
+
+
+def count_keys(script: bytes) -> GraderKeys:
+    """The keys that ``score([])`` returns, or the problem. Never raises."""
+    try:
+        return GraderKeys(keys=grader_keys(script.decode("utf-8")))
+    except UnicodeDecodeError:
+        return GraderKeys(problem="The script is not UTF-8 text.")
+    except (GraderScriptError, SandboxUnavailableError) as error:
+        return GraderKeys(problem=str(error))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.models.exchanges import Chain
+from evaluation.models.calls import Chain
 
 TEXT = st.lists(st.sampled_from(["The harbour fee. " * 8, "é\u2028", '"\\', "x", ""]), max_size=4).map("".join)
 VALUE = st.one_of(

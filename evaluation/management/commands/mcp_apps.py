@@ -5,13 +5,22 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.pilots.apps_outside import PATH, AppsUnreadableError, http_app, serve_stdio, server_of
+from evaluation.protocol.participants import InfrastructureError
+from evaluation.tools.apps import AppDataError
+from evaluation.tools.mcp.apps_server import PATH, app_tool_names, build_server, http_app, serve_stdio, without_prefix
+from evaluation.workspaces.app_states import Moment, initial_apps, load_apps
+from evaluation.workspaces.manifests import MissingContentError
+from studio.domain.persona import PersonaSpec
 from studio.drafts.load import load_episode
 from studio.management.base import ReportCommand
+from studio.models import Blob
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
 
 TOKEN = "STUDIO_MCP_TOKEN"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -44,8 +53,8 @@ class Command(ReportCommand):
         (row,) = self.find_personas(options)
         persona = load_episode(row, with_tasks=False).persona
         try:
-            server = server_of(persona, options["task"], short_names=options["short_names"])
-        except AppsUnreadableError as error:
+            server = _server_of(persona, options["task"], short_names=options["short_names"])
+        except (AppDataError, MissingContentError, InfrastructureError) as error:
             self.stderr.write(self.style.ERROR(str(error)))
             sys.exit(1)
         if options["http"] is None:
@@ -61,3 +70,11 @@ class Command(ReportCommand):
 
         self.stderr.write(f"The apps answer at http://{host}:{port}{PATH}")
         uvicorn.run(http_app(server, host, token), host=host, port=int(port), log_level="warning")
+
+
+def _server_of(persona: PersonaSpec, task_id: str, *, short_names: bool) -> Server[dict[str, Any]]:
+    """Raises AppDataError, MissingContentError and InfrastructureError."""
+    apps = load_apps(initial_apps(persona), persona, Moment(task_id), Blob.objects.read)
+    list(apps.open().problems())
+    names = app_tool_names(persona.tools)
+    return build_server(without_prefix(names) if short_names else names, apps.open)

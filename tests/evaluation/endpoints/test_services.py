@@ -6,9 +6,9 @@ import pytest
 
 from evaluation.endpoints.prices import list_price
 from evaluation.endpoints.services import BY_SLUG, PAPER_SEAT, SERVICES, service_at
+from evaluation.llm.endpoint import KEY_VARIABLE
 from evaluation.llm.parameters import RESERVED
 from evaluation.llm.policy import url_problem
-from evaluation.protocol.environment import KEY_VARIABLE
 
 KNOWN = [service for service in SERVICES if service.base_url]
 

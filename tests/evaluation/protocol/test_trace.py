@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.protocol.history import same_tool, select_calls, tools_history
+from evaluation.protocol.history import MISSING, parse_result, same_tool, select_calls, tools_history, value_at
 from evaluation.protocol.participants import ToolRecord
-from evaluation.protocol.paths import MISSING, parse_result, value_at
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.trace import BINARY_FILE, MISSING_FILE, TRUNCATED, read_texts, render_trace, select_files
 from studio.domain.opening_message import EnvironmentEvent, opening_message, opening_of
