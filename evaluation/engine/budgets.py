@@ -34,13 +34,13 @@ class Spent:
         return Spent(self.tokens + other.tokens, self.calls + other.calls, self.cost + other.cost)
 
 
-def validate_limits(given: Limits, field: str = "budgets") -> dict[str, float]:
+def validate_limits(given: Limits) -> dict[str, float]:
     """Without those that are 0. Raises OptionsError."""
     for name, value in given.items():
         if name not in KINDS:
-            raise OptionsError(field, f"There is no budget of “{name}”; there are {', '.join(KINDS)}.")
+            raise OptionsError("budgets", f"There is no budget of “{name}”; there are {', '.join(KINDS)}.")
         if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or not 0 <= value <= MAX_BUDGET:
-            raise OptionsError(field, f"The budget of {name} is not a number from 0 up.")
+            raise OptionsError("budgets", f"The budget of {name} is not a number from 0 up.")
     return {name: float(value) if name == "cost" else int(value) for name, value in given.items() if value}
 
 

@@ -115,10 +115,10 @@ def offered_tools(row: Rehearsal) -> dict[str, Tool]:
     return {tool.name: tool for tool in tools_for_person(Path(), _names(task, persona), corpus=corpus).tools}
 
 
-def make_call(pk: int, name: str, arguments: Mapping[str, Any], *, turn: int | None = None) -> ToolRecord:
+def make_call(pk: int, name: str, arguments: Mapping[str, Any]) -> ToolRecord:
     """Make the call in the rehearsal's workspace and apps. A refusal is the call's result, as for an agent. Raises
     RehearsalError if no call can be made."""
-    with acting(pk, Rehearsal.Seat.AGENT, turn=turn) as at:
+    with acting(pk, Rehearsal.Seat.AGENT) as at:
         desk = desk_of(at.row)
         if len(desk.made) >= MAX_CALLS:
             raise RehearsalError("tool", f"A turn has at most {MAX_CALLS} calls. Write your reply.")

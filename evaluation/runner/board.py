@@ -7,7 +7,6 @@ import threading
 from contextlib import AbstractContextManager
 from decimal import Decimal
 from types import TracebackType
-from typing import TextIO
 
 from rich.console import Console
 from rich.markup import escape
@@ -21,8 +20,8 @@ from evaluation.runner.tables import plain
 class Board(AbstractContextManager["Board"]):
     """``evaluation.runner.play.Watcher``: a bar in a terminal, a line a session elsewhere, nothing if ``quiet``."""
 
-    def __init__(self, sessions: int, *, quiet: bool = False, stream: TextIO | None = None) -> None:
-        console = Console(file=stream or sys.stderr, quiet=quiet, highlight=False)
+    def __init__(self, sessions: int, *, quiet: bool = False) -> None:
+        console = Console(file=sys.stderr, quiet=quiet, highlight=False)
         self._console = console
         self._sessions = sessions
         self._done = 0
