@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F, QuerySet, Sum
@@ -29,6 +30,8 @@ from evaluation.models.pilots import ROLES
 from evaluation.models.sessions import ALL_TOKENS
 from studio.models import Benchmark, Event, User
 
+Owner = Pilot | Validation
+"""What sessions with budgets run in."""
 RAISED = "The budget was raised."
 FRESH_SECONDS = 1.0
 """Sums over a pilot or benchmark that are older are read again: other workers spend too."""
@@ -78,59 +81,68 @@ def set_benchmark_budget(benchmark: Benchmark, given: Limits, *, by: User | None
 
 def spent_budget(pilot: Pilot) -> str:
     """Why the pilot cannot send anything, if its budget or its benchmark's is spent."""
-    limits, shared = pilot.budgets.get("pilot", {}), benchmark_limits(pilot.benchmark_id)
     try:
-        if limits:
-            check_limits("pilot", limits, spent_by_pilot(pilot.pk))
-        if shared:
-            check_limits("benchmark", shared, spent_by_benchmark(pilot.benchmark_id))
+        for room in rooms_of(pilot):
+            if room.limits:
+                check_limits(room.scope, room.limits, spent_in(room.sessions))
     except BudgetSpentError as error:
         return str(error)
     return ""
 
 
 def benchmark_limits(benchmark_id: int) -> dict[str, float]:
-    limits = BenchmarkBudget.objects.filter(pk=benchmark_id).values_list("limits", flat=True).first()
-    return dict(limits or {})
+    return dict(BenchmarkBudget.objects.filter(pk=benchmark_id).values_list("limits", flat=True).first() or {})
 
 
-def spent_by_pilot(pilot_id: int) -> Spent:
-    return spent_in(Session.objects.filter(run__pilot=pilot_id))
+@dataclass
+class Room:
+    """A budget, and the sessions that share it."""
+
+    scope: str
+    limits: Limits
+    sessions: QuerySet[Session]
+    spent: Spent = field(default_factory=Spent)
+    """As it was last read, and by this process since."""
 
 
-def spent_by_benchmark(benchmark_id: int) -> Spent:
-    return spent_in(Session.objects.filter(run__pilot__benchmark=benchmark_id))
+def rooms_of(owner: Owner, session: int = 0, *, held: bool = False) -> list[Room]:
+    """All that hold for a session, by its key, that runs in ``owner``. ``held``: whoever reserves holds the rows of the
+    budgets, so that of two at once, the second sees what the first has reserved."""
+
+    def row_of(rows: QuerySet[Any, Any], pk: int, column: str) -> Any:
+        rows = rows.select_for_update(no_key=True) if held else rows
+        return rows.filter(pk=pk).values_list(column, flat=True).first() or {}
+
+    if isinstance(owner, Validation):
+        budget = row_of(Validation.objects.all(), owner.pk, "budget")
+        return [Room("validation", budget, Session.objects.filter(probe__validation=owner.pk))]
+    shared = row_of(BenchmarkBudget.objects.all(), owner.benchmark_id, "limits")
+    budgets = row_of(Pilot.objects.all(), owner.pk, "budgets")
+    return [
+        Room("session", budgets.get("session", {}), Session.objects.filter(pk=session)),
+        Room("pilot", budgets.get("pilot", {}), Session.objects.filter(run__pilot=owner.pk)),
+        Room("benchmark", shared, Session.objects.filter(run__pilot__benchmark=owner.benchmark_id)),
+    ]
+
+
+def owner_of(session: Session) -> Owner | None:
+    """None: of a rehearsal, which has no budget."""
+    return session.run.pilot or (None if session.is_rehearsal else session.probe.asking)
 
 
 def reserve(session: Session, worst: Decimal) -> bool:
     """Keep free what a call of this session costs at most, in every budget in dollars that holds for it; False while
     other calls under way may use it up. Raises BudgetSpentError if that is more than is left."""
+    owner, is_free = owner_of(session), True
     with transaction.atomic():
-        is_free = True
-        for scope, limits, sessions in _rooms_of(session):
-            if limit := limits.get("cost"):
-                reserved = sessions.exclude(pk=session.pk).exclude(free()).aggregate(all=Sum("reserved"))["all"] or 0
-                is_free &= fits(scope, Decimal(str(limit)), spent_in(sessions).cost, Decimal(reserved), worst)
+        for room in rooms_of(owner, session.pk, held=True) if owner else ():
+            if limit := room.limits.get("cost"):
+                others = room.sessions.exclude(pk=session.pk).exclude(free())
+                reserved = Decimal(others.aggregate(all=Sum("reserved"))["all"] or 0)
+                is_free &= fits(room.scope, Decimal(str(limit)), spent_in(room.sessions).cost, reserved, worst)
         if is_free:
             Session.objects.filter(pk=session.pk, claimed_by=session.claimed_by).update(reserved=worst)
     return is_free
-
-
-def _rooms_of(session: Session) -> list[tuple[str, Limits, QuerySet[Session]]]:
-    """Scopes with their limits and sessions. Whoever reserves holds the rows of the budgets: of two at once, the second
-    sees what the first has reserved."""
-    pilot = session.run.pilot
-    if pilot is None:
-        asking = session.probe.asking.pk
-        budget = Validation.objects.select_for_update(no_key=True).values_list("budget", flat=True).get(pk=asking)
-        return [("validation", budget, Session.objects.filter(probe__validation=asking))]
-    row = BenchmarkBudget.objects.select_for_update(no_key=True).filter(pk=pilot.benchmark_id).first()
-    budgets = Pilot.objects.select_for_update(no_key=True).values_list("budgets", flat=True).get(pk=pilot.pk)
-    return [
-        ("session", budgets.get("session", {}), Session.objects.filter(pk=session.pk)),
-        ("pilot", budgets.get("pilot", {}), Session.objects.filter(run__pilot=pilot)),
-        ("benchmark", row.limits if row else {}, Session.objects.filter(run__pilot__benchmark=pilot.benchmark_id)),
-    ]
 
 
 def models_without_worst_price(pilot: Pilot) -> list[str]:
@@ -147,72 +159,47 @@ def budget_rows(limits: Limits, spent: Spent) -> list[BudgetRow]:
     return [BudgetRow(kind, limits[kind], float(getattr(spent, kind))) for kind in KINDS if limits.get(kind)]
 
 
-@dataclass
-class _Total:
-    pilot: Limits = field(default_factory=dict)
-    session: Limits = field(default_factory=dict)
-    benchmark: Limits = field(default_factory=dict)
-    spent_by_pilot: Spent = field(default_factory=Spent)
-    spent_by_benchmark: Spent = field(default_factory=Spent)
-    read_at: float = 0.0
-
-
 class SharedSpending:
-    """What pilots and benchmarks have spent, as this process knows it: read every second, its own calls at once."""
+    """What sessions that share budgets have spent, as this process knows it: read every second, its own calls at
+    once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._totals: dict[int, _Total] = {}
+        self._known: dict[Owner, tuple[float, list[Room]]] = {}
+        """When their rooms were read."""
 
-    def check(self, pilot_id: int, benchmark_id: int, spent_by_session: Spent) -> None:
-        """Raises BudgetSpentError."""
-        total = self._total(pilot_id, benchmark_id)
-        check_limits("session", total.session, spent_by_session)
-        check_limits("pilot", total.pilot, total.spent_by_pilot)
-        check_limits("benchmark", total.benchmark, total.spent_by_benchmark)
+    def check(self, owner: Owner, spent_by_session: Spent) -> bool:
+        """Whether a budget limits dollars. Raises BudgetSpentError."""
+        rooms = self._rooms(owner)
+        for room in rooms:
+            check_limits(room.scope, room.limits, spent_by_session if room.scope == "session" else room.spent)
+        return any(room.limits.get("cost") for room in rooms)
 
-    def limits_dollars(self, pilot_id: int) -> bool:
-        """Whether a budget does, as of the last check."""
-        total = self._totals.get(pilot_id, _Total())
-        return any(limits.get("cost") for limits in (total.session, total.pilot, total.benchmark))
-
-    def add(self, pilot_id: int, spent: Spent) -> None:
+    def add(self, owner: Owner, spent: Spent) -> None:
         with self._lock:
-            if total := self._totals.get(pilot_id):
-                total.spent_by_pilot += spent
-                total.spent_by_benchmark += spent
+            for room in self._known[owner][1] if owner in self._known else ():
+                room.spent += spent
 
-    def forget(self, pilot_id: int) -> None:
+    def forget(self, owner: Owner) -> None:
         with self._lock:
-            self._totals.pop(pilot_id, None)
+            self._known.pop(owner, None)
 
-    def _total(self, pilot_id: int, benchmark_id: int) -> _Total:
+    def _rooms(self, owner: Owner) -> list[Room]:
+        now = time.monotonic()
         with self._lock:
-            total = self._totals.get(pilot_id)
-            if total and time.monotonic() - total.read_at < FRESH_SECONDS:
-                return total
-            if total:
-                total.read_at = time.monotonic()  # the other threads go on with what is known
-        fresh = _read(pilot_id, benchmark_id)
+            read_at, rooms = self._known.get(owner, (0.0, []))
+            if rooms and now - read_at < FRESH_SECONDS:
+                return rooms
+            if rooms:
+                self._known[owner] = now, rooms  # the other threads go on with what is known
+        rooms = rooms_of(owner)
+        for room in rooms:
+            room.spent = spent_in(room.sessions) if room.limits and room.scope != "session" else Spent()
         with self._lock:
-            self._totals[pilot_id] = fresh
-            if len(self._totals) > 1000:
-                self._totals.pop(next(iter(self._totals)))
-        return fresh
-
-
-def _read(pilot_id: int, benchmark_id: int) -> _Total:
-    budgets = Pilot.objects.filter(pk=pilot_id).values_list("budgets", flat=True).first() or {}
-    benchmark = benchmark_limits(benchmark_id)
-    pilot = budgets.get("pilot", {})
-    return _Total(
-        pilot,
-        budgets.get("session", {}),
-        benchmark,
-        spent_by_pilot(pilot_id) if pilot else Spent(),
-        spent_by_benchmark(benchmark_id) if benchmark else Spent(),
-        time.monotonic(),
-    )
+            self._known[owner] = time.monotonic(), rooms
+            if len(self._known) > 1000:
+                self._known.pop(next(iter(self._known)))
+        return rooms
 
 
 def spent_in(sessions: QuerySet[Session]) -> Spent:

@@ -17,13 +17,13 @@ from evaluation.engine.budgets import BudgetSpentError
 from evaluation.engine.conversation import converse, converse_with_person
 from evaluation.engine.grading import grade_session
 from evaluation.leases import renewing
-from evaluation.models import Pilot, Rehearsal, Session
+from evaluation.models import Pilot, Rehearsal, Session, Validation
 from evaluation.models.leased import LeaseLostError
+from evaluation.pilots.budgets import owner_of
 from evaluation.pilots.control import pause
 from evaluation.pilots.lifecycle import GOING_ON, finish_pilot, tell_starter
 from evaluation.pilots.queue import State, claim_session
 from evaluation.pilots.spending import SessionSpending, shared_spending
-from evaluation.pilots.validations import stop_validation
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.store.plans import plan_of
@@ -88,12 +88,26 @@ def _work(session: Session) -> None:
     store.finish({mode: grade_session(plan, store, mode, store.played(plan, mode)) for mode in modes})
 
 
+def stop_validation(validation_id: int, reason: str, state: str = Validation.State.STOPPED) -> None:
+    """Its sessions send no further call, and go on from where they stand if it is resumed."""
+    with transaction.atomic():
+        row = Validation.objects.select_for_update(no_key=True).get(pk=validation_id)
+        if row.state != Validation.State.RUNNING:
+            return
+        row.state, row.reason = state, reason
+        row.save(update_fields=["state", "reason"])
+        Session.objects.filter(probe__validation=row, state=Session.State.RUNNING).take_away(
+            state=Session.State.WAITING, retry_at=None, attempts=Greatest(F("attempts") - 1, 0)
+        )
+
+
 def _stop_for_budget(session: Session, spent: BudgetSpentError) -> None:
     """A session's own budget stops it alone; the others pause its pilot or all of a benchmark, until raised."""
-    if session.run.pilot is None:
-        stop_validation(session.probe.asking.pk, str(spent))
+    if (owner := owner_of(session)) is not None:
+        shared_spending.forget(owner)
+    if isinstance(owner, Validation):
+        stop_validation(owner.pk, str(spent))
         return
-    shared_spending.forget(session.pilot.pk)
     if spent.scope == "session":
         _release_stopped(session, str(spent), type(spent).__name__, None)
         return

@@ -13,8 +13,7 @@ from evaluation.models.calls import Counted
 from evaluation.models.connections import give_back_connection
 from evaluation.models.leased import LeaseLostError
 from evaluation.models.sessions import ALL_TOKENS
-from evaluation.pilots.budgets import FRESH_SECONDS, SharedSpending, reserve
-from evaluation.pilots.validations import check_validation
+from evaluation.pilots.budgets import FRESH_SECONDS, SharedSpending, owner_of, reserve
 from evaluation.store.usage import PART_BY_PURPOSE
 
 shared_spending = SharedSpending()
@@ -23,10 +22,11 @@ ASK_AGAIN = 0.5
 
 
 class SessionSpending:
-    """For the holder of the session's lease. Rehearsals have no budget."""
+    """For the holder of the session's lease."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._owner = owner_of(session)
         tokens, cost = ALL_TOKENS + F("assumed_tokens"), F("cost") + F("assumed_cost")
         self._row = Session.objects.filter(pk=session.pk).values_list("claimed_by", "state", tokens, "calls", cost)
         self._told: tuple[Counted, float] | None = None
@@ -48,10 +48,8 @@ class SessionSpending:
         now = told[0] if told and is_fresh else next((Counted(*row) for row in self._row.all()), None)
         if now is None or (now.claimed_by, now.state) != (self._session.claimed_by, Session.LEASED):
             raise LeaseLostError
-        if (pilot := self._session.run.pilot) is not None:
-            shared_spending.check(pilot.pk, pilot.benchmark_id, Spent(now.tokens, now.calls, now.cost))
-            return shared_spending.limits_dollars(pilot.pk)
-        return not self._session.is_rehearsal and check_validation(self._session.probe.asking)
+        spent = Spent(now.tokens, now.calls, now.cost)
+        return self._owner is not None and shared_spending.check(self._owner, spent)
 
     def part(self, purpose: str) -> str:
         return PART_BY_PURPOSE[purpose]
@@ -59,5 +57,5 @@ class SessionSpending:
     def counted(self, tokens: int, cost: Decimal, session: Counted) -> None:
         """Also of a call whose session was cancelled meanwhile: it was paid for."""
         self._told = session, time.monotonic()
-        if (pilot := self._session.run.pilot_id) is not None:
-            shared_spending.add(pilot, Spent(tokens, 1, cost))
+        if self._owner is not None:
+            shared_spending.add(self._owner, Spent(tokens, 1, cost))

@@ -23,8 +23,7 @@ from evaluation.models.endpoints import IDENTITY, freeze_endpoint
 from evaluation.models.leased import LeasedRows
 from evaluation.pilots.plans import newest_revisions
 from evaluation.pilots.queue import due_in_probes
-from evaluation.pilots.session_work import work_on
-from evaluation.pilots.validations import stop_validation
+from evaluation.pilots.session_work import stop_validation, work_on
 from evaluation.pilots.wait import wait_until_done
 from evaluation.protocol.given import GivenTurn
 from evaluation.protocol.prompt_files import current_prompts

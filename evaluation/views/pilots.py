@@ -35,7 +35,7 @@ from evaluation.pilots.budgets import (
     models_without_worst_price,
     set_benchmark_budget,
     set_budgets,
-    spent_by_benchmark,
+    spent_in,
 )
 from evaluation.pilots.control import ControlError, control_pilot, possible_actions
 from evaluation.pilots.estimate import CostEstimate, estimate_pilot
@@ -308,7 +308,7 @@ def _limits_dollars(pilot: Pilot, shared: Iterable[BudgetRow]) -> bool:
 
 def _benchmark_budget(benchmark_id: int) -> list[BudgetRow]:
     limits = benchmark_limits(benchmark_id)
-    return budget_rows(limits, spent_by_benchmark(benchmark_id)) if limits else []
+    return budget_rows(limits, spent_in(Session.objects.filter(run__pilot__benchmark=benchmark_id))) if limits else []
 
 
 def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:

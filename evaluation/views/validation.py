@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluation.feasibility.kinds import KINDS
 from evaluation.forms.probes import BudgetForm, SolutionForm, ValidationForm
-from evaluation.models import Validation
-from evaluation.pilots.validations import spent_by_validation
+from evaluation.models import Session, Validation
+from evaluation.pilots.budgets import spent_in
 from evaluation.probes.cost import told_before
 from evaluation.probes.solutions import record_solution, solution_of, write_solution
 from evaluation.probes.standing import standings, standings_of
@@ -75,7 +75,7 @@ def _progress(row: Validation) -> dict[str, Any]:
     return {
         "done": row.probes.filter(items__isnull=False).count(),
         "all": row.probes.count(),
-        "spent": spent_by_validation(row.pk),
+        "spent": spent_in(Session.objects.filter(probe__validation=row)),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evaluation.models import ModelCall, Session, ToolCall, Turn
-from evaluation.pilots.budgets import spent_by_pilot
+from evaluation.pilots.budgets import spent_in
 from evaluation.results.loading import load_pilot
 from evaluation.results.model_answers import model_answers
 from evaluation.results.pilot_report import scores_json
@@ -111,7 +111,7 @@ def test_a_budget_stops_a_pilot_whose_model_does_not_tell_what_it_used(stub: Stu
 
     session = Session.objects.order_by("pk")[0]
     assert (pilot.state, session.agent_tokens) == ("paused", 140 if usage else 0)
-    assert spent_by_pilot(pilot.pk).tokens >= 120
+    assert spent_in(Session.objects.filter(run__pilot=pilot)).tokens >= 120
     call = ModelCall.objects.get(purpose="agent")
     assert (call.prompt_tokens, call.completion_tokens) == ((100, 40) if usage else (None, None))
 

@@ -38,7 +38,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "s
 @pytest.fixture(autouse=True)
 def _fresh_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluation.pilots.budgets.FRESH_SECONDS", 0)
-    shared_spending._totals.clear()
+    shared_spending._known.clear()
 
 
 def two_pilots(stub: StubModel) -> tuple[Pilot, Pilot]:
@@ -317,10 +317,10 @@ def test_calls_of_this_process_count_at_once_and_those_of_others_within_a_second
     spending = SharedSpending()
 
     def check() -> None:
-        spending.check(pilot.pk, pilot.benchmark_id, Spent())
+        spending.check(pilot, Spent())
 
     check()
-    spending.add(pilot.pk, Spent(calls=5))
+    spending.add(pilot, Spent(calls=5))
     with pytest.raises(BudgetSpentError, match="5 model calls"):
         check()
     now += 1.5  # nothing of it is stored, so that the database tells the others' calls alone

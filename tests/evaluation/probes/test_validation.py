@@ -12,9 +12,8 @@ from django.db import DatabaseError, OperationalError, transaction
 
 from evaluation.engine.budgets import BudgetSpentError
 from evaluation.models import ModelCall, ModelEndpoint, Probe, ReferenceSolution, Session, Validation
-from evaluation.pilots.budgets import reserve
+from evaluation.pilots.budgets import reserve, spent_in
 from evaluation.pilots.queue import claim_session, due_in_probes, due_in_rehearsals
-from evaluation.pilots.validations import spent_by_validation
 from evaluation.probes.cost import likely_cost, told_before
 from evaluation.probes.solutions import record_solution, write_solution
 from evaluation.probes.standing import TaskStanding, standings
@@ -279,7 +278,7 @@ def test_what_the_next_one_will_cost_is_told_by_what_its_models_used_before(mode
     options = ValidationOptions(agent="stub", judge="stub")
     assert "What it will cost is not known: stub answered nothing here before." in told_before(benchmark, options)
     work_through(started(benchmark, task="a"))
-    spent = spent_by_validation(Validation.objects.get().pk)
+    spent = spent_in(Session.objects.filter(probe__validation=Validation.objects.get()))
     plan = plan_validation(benchmark, options)
     likely = likely_cost(benchmark, plan)
     assert (likely.tokens.total, likely.cost) == (spent.tokens, spent.cost)  # b is as a is
