@@ -10,11 +10,12 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 
+from evaluation.metrics.extrapolation import UsedBefore, extrapolate, sum_of_known
 from evaluation.models import ModelCall, ModelEndpoint, Session
 from evaluation.pilots.plans import PersonaPlan, tasks_of_sessions
-from evaluation.protocol.participants import Tokens
+from evaluation.protocol.participants import UNTOLD, Tokens
 from evaluation.protocol.versions import ProtocolName
-from evaluation.store.usage import OF_USE, PART_BY_PURPOSE, UNTOLD, as_ran, use_of
+from evaluation.store.usage import OF_USE, PART_BY_PURPOSE, as_ran, use_of
 from studio.models import Benchmark
 
 NAMED = 8
@@ -54,31 +55,24 @@ def estimate_pilot(
     sessions = len(tasks) * runs
     earlier, same_agent = _earlier_sessions(benchmark, tasks, endpoints["agent"], protocol)
     counted: Iterable[Mapping[str, Any]] = earlier.values("revision__task").annotate(number=Count("pk"))
-    counts: dict[int, int] = {row["revision__task"]: row["number"] for row in counted}
-    if not counts:
+    used = {row["revision__task"]: UsedBefore(row["number"]) for row in counted}
+    if not used:
         return CostEstimate(sessions, len(times), 0, taken=taken)
-    each = Decimal(sessions) / sum(times[task] for task in counts)
-    used: dict[str, Tokens] = {}
-    calls = Decimal(0)
     made = as_ran(ModelCall.objects.filter(session__in=earlier))
     rows: Iterable[Mapping[str, Any]] = made.values("session__revision__task", "purpose").annotate(**OF_USE)
     for row in rows:
-        task = row["session__revision__task"]
-        share = times[task] * each / counts[task]
-        use = use_of(row)
-        seat = SEAT_OF_PART[PART_BY_PURPOSE[row["purpose"]]]
-        used[seat] = used.get(seat, UNTOLD) + scaled(use.tokens, share)
-        calls += use.calls * share
-    costs = {seat: endpoints[seat].cost_of(tokens) for seat, tokens in used.items() if seat in endpoints}
-    known = [cost for cost in costs.values() if cost is not None]
+        seat, use = SEAT_OF_PART[PART_BY_PURPOSE[row["purpose"]]], use_of(row)
+        used[row["session__revision__task"]].add(seat, use.calls, use.tokens)
+    calls, tokens = extrapolate(Counter({task: number * runs for task, number in times.items()}), used)
+    costs = {seat: endpoints[seat].cost_of(own) for seat, own in tokens.items() if seat in endpoints}
     return CostEstimate(
         sessions,
         len(times),
-        len(counts),
+        len(used),
         same_agent,
-        round(calls),
-        sum(used.values(), start=UNTOLD),
-        sum(known, start=Decimal(0)) if len(known) == len(costs) else None,
+        calls,
+        sum(tokens.values(), start=UNTOLD),
+        sum_of_known(costs.values()),
         tuple(dict.fromkeys(endpoints[seat].label for seat, cost in costs.items() if cost is None)),
         taken,
     )
@@ -113,17 +107,3 @@ def _earlier_sessions(
     if agent.scripted or own.exists():
         return own, True
     return rows.filter(run__pilot__scripted=False), False
-
-
-def scaled(tokens: Tokens, by: Decimal) -> Tokens:
-    def times(count: int | None) -> int | None:
-        return None if count is None else round(count * by)
-
-    return Tokens(
-        times(tokens.prompt),
-        times(tokens.completion),
-        times(tokens.cached),
-        times(tokens.cache_written),
-        times(tokens.reasoning),
-        tokens.untold,
-    )

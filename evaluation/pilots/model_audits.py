@@ -18,6 +18,7 @@ from evaluation.audits.campaigns import audited_round
 from evaluation.endpoints.connection import find_model
 from evaluation.grading.questions import PLANTED_FROM, AskedQuestion
 from evaluation.judging.judgings import scoring_choice
+from evaluation.metrics.extrapolation import sum_of_known
 from evaluation.models import JudgingRound, Pilot, Session, Verdict
 from evaluation.pilots.rejudging import (
     MAX_SAMPLES,
@@ -56,8 +57,8 @@ class ModelAuditPlan:
     @property
     def cost(self) -> Decimal | None:
         """In US dollars; None: not known."""
-        costs = [Decimal(plan.estimate.cost) for plan in self.plans if plan.estimate.cost is not None]
-        return sum(costs, Decimal(0)) if len(costs) == len(self.plans) else None
+        costs = (plan.estimate.cost for plan in self.plans)
+        return sum_of_known(None if cost is None else Decimal(cost) for cost in costs)
 
     @property
     def sessions(self) -> int:

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from django.db.models import Count, Q
 
+from evaluation.metrics.extrapolation import sum_of_known
 from evaluation.models import ModelCall, ModelEndpoint
-from evaluation.pilots.estimate import scaled
 from evaluation.probes.validation import Plan, ValidationOptions, plan_validation
-from evaluation.protocol.participants import Tokens
-from evaluation.store.usage import OF_USE, PART_BY_PURPOSE, UNTOLD, use_of
+from evaluation.protocol.participants import UNTOLD, Tokens
+from evaluation.store.usage import OF_USE, PART_BY_PURPOSE, use_of
 from studio.domain.options import OptionsError
 from studio.models import Benchmark
 
@@ -51,9 +51,7 @@ def likely_cost(benchmark: Benchmark, plan: Plan) -> LikelyCost:
     if unknown := tuple(dict.fromkeys(row.label for row, tokens in used if tokens is None)):
         return LikelyCost(unknown=unknown)
     known = [(row, tokens) for row, tokens in used if tokens is not None]
-    costs = [row.cost_of(tokens) for row, tokens in known]
-    priced = [cost for cost in costs if cost is not None]
-    cost = sum(priced, start=Decimal(0)) if len(priced) == len(costs) else None
+    cost = sum_of_known(row.cost_of(tokens) for row, tokens in known)
     return LikelyCost(sum((tokens for _, tokens in known), start=UNTOLD), cost)
 
 
@@ -63,4 +61,4 @@ def _mean(benchmark: Benchmark, model: ModelEndpoint, part: str, number: int) ->
     purposes = [purpose for purpose, own in PART_BY_PURPOSE.items() if own == part]
     calls = ModelCall.objects.filter(here, endpoint=model, purpose__in=purposes, answered=True)
     row = calls.exclude(judging__round__number__gt=1).aggregate(sessions=Count("session", distinct=True), **OF_USE)
-    return scaled(use_of(row).tokens, Decimal(number) / row["sessions"]) if row["sessions"] else None
+    return use_of(row).tokens.times(Decimal(number) / row["sessions"]) if row["sessions"] else None

@@ -7,7 +7,8 @@ them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from studio.domain.opening_message import Incoming
@@ -44,6 +45,13 @@ class Tokens:
             _sum(self.reasoning, other.reasoning),
             self.untold + other.untold,
         )
+
+    def times(self, by: Decimal) -> Tokens:
+        told = {name: count for name, count in vars(self).items() if name != "untold" and count is not None}
+        return replace(self, **{name: round(count * by) for name, count in told.items()})
+
+
+UNTOLD = Tokens(None, None)
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from evaluation.models import ModelCall, Session, Verdict
 from evaluation.models.calls import COUNTED
 from evaluation.models.sessions import PARTS
-from evaluation.protocol.participants import Tokens
+from evaluation.protocol.participants import UNTOLD, Tokens
 from evaluation.protocol.scoring import ScoringMode
 
 PART_BY_PURPOSE = {
@@ -36,9 +36,6 @@ def tokens_by_mode(session: Session) -> dict[str, int]:
     for scoring, _, number in calls:
         tokens[scoring] += number
     return {f"{mode}_tokens": tokens[mode] for mode in ScoringMode}
-
-
-UNTOLD = Tokens(None, None)
 
 
 @dataclass(frozen=True)
