@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from decimal import Decimal
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from django.db import IntegrityError, OperationalError, connection
 from psycopg.errors import ForeignKeyViolation
@@ -26,7 +26,17 @@ from evaluation.models import (
     Rehearsal,
     Session,
 )
-from evaluation.models.calls import COUNTED, NONE, Assumed, Chain, Counted, Json, kind_of, read_chain
+from evaluation.models.calls import (
+    COUNTED,
+    NONE,
+    PART_BY_PURPOSE,
+    AfterCall,
+    Assumed,
+    Chain,
+    Json,
+    kind_of,
+    read_chain,
+)
 from evaluation.models.connections import give_back_connection
 from evaluation.models.pilots import Role
 from studio.domain.storable import storable
@@ -35,18 +45,9 @@ RESTART_SECONDS = 60.0
 T = TypeVar("T")
 BeforeSending = Callable[[Decimal | None], None]
 """Given what the call costs at most, if that is known."""
-
-
-class Counting(Protocol):
-    """Of a session: what answered calls use is counted in the statement that stores them."""
-
-    def part(self, purpose: str) -> str:
-        """``agent``, ``user`` or ``judge``."""
-        ...
-
-    def counted(self, tokens: int, cost: Decimal, session: Counted) -> None:
-        """``session``: as the call left it."""
-        ...
+Counted = Callable[[int, Decimal, AfterCall], None]
+"""Given the tokens and the cost of an answered call, and its session as the call left it: they are counted in the
+statement that stores the call."""
 
 
 class RecordOwnerDeletedError(Exception):
@@ -74,7 +75,7 @@ class CallRecord:
         owner: Session | Proposal | OpinionRequest,
         on_scripted_answer: Callable[[], None],
         before_sending: BeforeSending = lambda worst: None,
-        counting: Counting | None = None,
+        counted: Counted | None = None,
         group: str = "",
     ) -> None:
         name = {Session: "session", Proposal: "proposal", OpinionRequest: "opinion_request"}[type(owner)]
@@ -87,7 +88,7 @@ class CallRecord:
         self.group = group or f"{name} {owner.pk}"
         self._before_sending = before_sending
         """Raises if nothing may be sent any more."""
-        self._counting = counting
+        self._counted = counted
         self._load()
 
     def _load(self) -> None:
@@ -156,8 +157,7 @@ class CallRecord:
             content=content,
             answered=response is not None,
         )
-        counting = self._counting if call.answered else None
-        part = counting.part(purpose) if counting else ""
+        part = PART_BY_PURPOSE[purpose] if self._counted and call.answered else ""
         try:
             stored = through_restarts(lambda: ModelCall.objects.store(call, part, assumed))
         except IntegrityError as error:
@@ -174,8 +174,8 @@ class CallRecord:
             self._responses[key] = response
         if self._helped:  # of a session, the statement that stores the call gives back what was kept free for it
             self._helped.held().update(reserved=0)
-        if counting and session:
-            counting.counted(call.tokens + assumed[0], (call.cost or Decimal(0)) + assumed[1], session)
+        if self._counted and session:
+            self._counted(call.tokens + assumed[0], (call.cost or Decimal(0)) + assumed[1], session)
         give_back_connection()  # tools may take long
 
     def shorten(self, state: Mapping[str, Any]) -> dict[str, Any]:
@@ -319,7 +319,7 @@ def _assumed(call: Call) -> Assumed:
 def session_record(
     session: Session,
     before_sending: BeforeSending = lambda worst: None,
-    counting: Counting | None = None,
+    counted: Counted | None = None,
 ) -> CallRecord:
     """For the holder of the session's lease. A scripted answer marks what it runs in as scripted: the whole pilot, the
     rehearsal or the probe."""
@@ -327,7 +327,7 @@ def session_record(
     def on_scripted_answer() -> None:
         _mark_scripted(session.run.pilot or (session.rehearsal if session.is_rehearsal else session.probe))
 
-    return CallRecord(session, on_scripted_answer, before_sending, counting)
+    return CallRecord(session, on_scripted_answer, before_sending, counted)
 
 
 def load_client() -> None:

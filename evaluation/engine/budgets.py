@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from studio.domain.options import OptionsError
@@ -73,6 +74,57 @@ def fits(scope: str, limit: Decimal, spent: Decimal, reserved: Decimal, worst: D
             f"which may cost {_dollars(float(worst))}. Raise it to go on.",
         )
     return spent + reserved + worst <= limit
+
+
+@dataclass
+class Purse:
+    """What sessions that are played side by side may still use, of their own and together."""
+
+    limits: Mapping[str, Limits]
+    """Of a ``session``, and of the whole run (``pilot``)."""
+    used: Spent = field(default_factory=Spent)
+    tell: Callable[[Spent], None] = lambda call: None
+    """What a call has used, from many threads."""
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _reserved: dict[object, Decimal] = field(default_factory=dict)
+    """By the holders of calls under way."""
+
+    def check(self, holder: object, session: Spent, worst: Decimal | None = None) -> None:
+        """Before a model is asked. ``session``: what this one has used; ``worst``: what the call costs at most, which
+        is kept free for its ``holder`` until it is spent. Waits while calls under way may use up what is left. Raises
+        BudgetSpentError."""
+        with self._changed:
+            while not self._has_room(holder, session, worst):
+                self._changed.wait()
+            if worst is not None:  # else the same call is sent again
+                self._reserved[holder] = worst
+
+    def _has_room(self, holder: object, session: Spent, worst: Decimal | None) -> bool:
+        """Raises BudgetSpentError."""
+        own, shared = self.limits.get("session", {}), self.limits.get("pilot", {})
+        check_limits("session", own, session)
+        check_limits("run", shared, self.used)
+        if worst is None:
+            return True
+        others = sum((kept for each, kept in self._reserved.items() if each is not holder), Decimal(0))
+        rooms = (("session", own, session, Decimal(0)), ("run", shared, self.used, others))
+        return all(
+            fits(scope, Decimal(str(limits["cost"])), used.cost, kept, worst)
+            for scope, limits, used, kept in rooms
+            if limits.get("cost")
+        )
+
+    def spend(self, holder: object, call: Spent) -> None:
+        with self._changed:
+            self.used += call
+            self.leave(holder)
+        self.tell(call)
+
+    def leave(self, holder: object) -> None:
+        """Nothing is kept free any more."""
+        with self._changed:
+            self._reserved.pop(holder, None)
+            self._changed.notify_all()
 
 
 def _dollars(amount: float) -> str:

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import TypeAdapter
 
-from evaluation.engine.budgets import Spent
+from evaluation.engine.budgets import Purse, Spent
 from evaluation.engine.grading import Played
 from evaluation.engine.journal import MadeCall
 from evaluation.engine.plan import SessionPlan
@@ -56,21 +56,6 @@ class Found:
     apps: AppHashes = field(default_factory=dict)
     said: tuple[str, ...] = ()
     """By the user, in earlier sessions of the run."""
-
-
-class Purse(Protocol):
-    """What sessions may still use together."""
-
-    def check(self, holder: object, session: Spent, worst: Decimal | None) -> None:
-        """Before a model is asked. ``session``: what this one has used; ``worst``: what the call costs at most, which
-        is kept free for its ``holder`` until it is spent. Raises if nothing more may be sent."""
-        ...
-
-    def spend(self, holder: object, call: Spent) -> None: ...
-
-    def leave(self, holder: object) -> None:
-        """Nothing is kept free any more."""
-        ...
 
 
 @dataclass

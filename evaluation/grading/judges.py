@@ -102,7 +102,7 @@ def intent_judge(
 
 @dataclass(frozen=True)
 class ModelChecklistJudge:
-    """``ChecklistJudge`` by a model."""
+    """Judges rubric criteria. Raises InfrastructureError."""
 
     ask: Ask
     versions: Versions

@@ -11,25 +11,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from evaluation.grading.credit import Credit, default_rules
 from evaluation.grading.decided import Decided, Known, judged
 from evaluation.grading.evidence import GraderScriptSource, TurnEvidence, run_script
 from evaluation.grading.items import GradedItem, completeness, items_of
-from evaluation.grading.judges import Answer
+from evaluation.grading.judges import ModelChecklistJudge
 from evaluation.grading.rule import FINAL_ONLY, RuleError, RuleEvidence, check_rule
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import ProtocolName
 from studio.domain.task import ExactCheck, TaskSpec
-
-
-class ChecklistJudge(Protocol):
-    """Judges rubric criteria. Raises InfrastructureError."""
-
-    def __call__(
-        self, task: TaskSpec, evidence: TurnEvidence, mode: ScoringMode, criteria: Sequence[tuple[int, str]]
-    ) -> Answer: ...
 
 
 @dataclass(frozen=True)
@@ -62,7 +53,7 @@ class SessionGrade:
     ungraded: int
 
 
-def decide_checklist(checklist: Checklist, judge: ChecklistJudge | None, known: Known) -> Iterator[list[Decided]]:
+def decide_checklist(checklist: Checklist, judge: ModelChecklistJudge | None, known: Known) -> Iterator[list[Decided]]:
     """Decide what is not known yet: the items of each turn, then the keys of the grader script over all of them. Each
     list is to be stored before the next is asked for. ``judge``: without one, rubric criteria stay undecided. Raises
     InfrastructureError.
@@ -104,7 +95,7 @@ def grade(checklist: Checklist, known: Known) -> SessionGrade:
 
 
 def _judge_rubric(
-    checklist: Checklist, judge: ChecklistJudge | None, evidence: TurnEvidence, due: Sequence[GradedItem]
+    checklist: Checklist, judge: ModelChecklistJudge | None, evidence: TurnEvidence, due: Sequence[GradedItem]
 ) -> Iterator[Decided]:
     rubric = [item for item in due if item.grader == "rubric"]
     if rubric and judge is not None:

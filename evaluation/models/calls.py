@@ -96,8 +96,16 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-PURPOSES = ("agent", "satisfaction", "follow_up", "voice", "checklist_compat", "checklist_strict")
-"""Of a session's calls."""
+PART_BY_PURPOSE = {
+    "agent": "agent",
+    "satisfaction": "user",
+    "follow_up": "user",
+    "voice": "user",
+    "checklist_compat": "judge",
+    "checklist_strict": "judge",
+}
+"""Whose tokens a session's calls use."""
+PURPOSES = tuple(PART_BY_PURPOSE)
 OWNERS = ("session", "proposal", "opinion_request")
 COUNTED = ("prompt_tokens", "completion_tokens", "cached_tokens", "cache_written_tokens", "reasoning_tokens")
 _COLUMNS = (
@@ -110,7 +118,7 @@ Assumed = tuple[int, Decimal]
 NONE: Assumed = (0, Decimal(0))
 
 
-class Counted(NamedTuple):
+class AfterCall(NamedTuple):
     """A session as a call left it: who leases it, and what it has used, what is assumed included."""
 
     claimed_by: str
@@ -137,7 +145,7 @@ SELECT new.id, counted.* FROM new LEFT JOIN counted ON true
 
 
 class ModelCalls(models.Manager["ModelCall"]):
-    def store(self, call: ModelCall, part: str = "", assumed: Assumed = NONE) -> tuple[int, Counted | None] | None:
+    def store(self, call: ModelCall, part: str = "", assumed: Assumed = NONE) -> tuple[int, AfterCall | None] | None:
         """The key of the new row, and the session as it is now; None if its answer was stored before.
 
         With ``part`` (``agent``, ``user`` or ``judge``) what it used is counted for its session, and the tokens and
@@ -151,7 +159,7 @@ class ModelCalls(models.Manager["ModelCall"]):
         with connection.cursor() as cursor:
             cursor.execute(_STORE.format(part=part or "agent"), values + counted)
             found = cursor.fetchone()
-        return found and (found[0], Counted(*found[1:]) if part else None)
+        return found and (found[0], AfterCall(*found[1:]) if part else None)
 
 
 class ModelCall(models.Model):

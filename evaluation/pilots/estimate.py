@@ -12,10 +12,11 @@ from django.db.models import Count, QuerySet
 
 from evaluation.metrics.extrapolation import UsedBefore, extrapolate, sum_of_known
 from evaluation.models import ModelCall, ModelEndpoint, Session
+from evaluation.models.calls import PART_BY_PURPOSE
 from evaluation.pilots.plans import PersonaPlan, tasks_of_sessions
 from evaluation.protocol.participants import UNTOLD, Tokens
 from evaluation.protocol.versions import ProtocolName
-from evaluation.store.usage import OF_USE, PART_BY_PURPOSE, as_ran, use_of
+from evaluation.store.usage import OF_USE, as_ran, use_of
 from studio.models import Benchmark
 
 NAMED = 8

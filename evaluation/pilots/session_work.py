@@ -74,7 +74,7 @@ def _work_and_record(session: Session) -> None:
 def _work(session: Session) -> None:
     plan = plan_of(session)
     spending = SessionSpending(session)
-    store = RowStore(session, session_record(session, spending.check, spending))
+    store = RowStore(session, session_record(session, spending.check, spending.counted))
     if session.ended_at is None:
         play = converse_with_person if session.is_rehearsal else converse
         ending = play(plan, store, store.standing(plan)).ending

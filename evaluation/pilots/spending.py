@@ -9,12 +9,11 @@ from django.db.models import F
 
 from evaluation.engine.budgets import Spent
 from evaluation.models import Session
-from evaluation.models.calls import Counted
+from evaluation.models.calls import AfterCall
 from evaluation.models.connections import give_back_connection
 from evaluation.models.leased import LeaseLostError
 from evaluation.models.sessions import ALL_TOKENS
 from evaluation.pilots.budgets import FRESH_SECONDS, SharedSpending, owner_of, reserve
-from evaluation.store.usage import PART_BY_PURPOSE
 
 shared_spending = SharedSpending()
 ASK_AGAIN = 0.5
@@ -29,7 +28,7 @@ class SessionSpending:
         self._owner = owner_of(session)
         tokens, cost = ALL_TOKENS + F("assumed_tokens"), F("cost") + F("assumed_cost")
         self._row = Session.objects.filter(pk=session.pk).values_list("claimed_by", "state", tokens, "calls", cost)
-        self._told: tuple[Counted, float] | None = None
+        self._told: tuple[AfterCall, float] | None = None
         """By the statement that stored the last call, and when. One check goes by it, if made at once."""
 
     def check(self, worst: Decimal | None = None) -> None:
@@ -45,16 +44,13 @@ class SessionSpending:
         """Whether a budget limits dollars."""
         told, self._told = self._told, None
         is_fresh = told is not None and time.monotonic() - told[1] < FRESH_SECONDS
-        now = told[0] if told and is_fresh else next((Counted(*row) for row in self._row.all()), None)
+        now = told[0] if told and is_fresh else next((AfterCall(*row) for row in self._row.all()), None)
         if now is None or (now.claimed_by, now.state) != (self._session.claimed_by, Session.LEASED):
             raise LeaseLostError
         spent = Spent(now.tokens, now.calls, now.cost)
         return self._owner is not None and shared_spending.check(self._owner, spent)
 
-    def part(self, purpose: str) -> str:
-        return PART_BY_PURPOSE[purpose]
-
-    def counted(self, tokens: int, cost: Decimal, session: Counted) -> None:
+    def counted(self, tokens: int, cost: Decimal, session: AfterCall) -> None:
         """Also of a call whose session was cancelled meanwhile: it was paid for."""
         self._told = session, time.monotonic()
         if self._owner is not None:

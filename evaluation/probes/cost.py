@@ -9,9 +9,10 @@ from django.db.models import Count, Q
 
 from evaluation.metrics.extrapolation import sum_of_known
 from evaluation.models import ModelCall, ModelEndpoint
+from evaluation.models.calls import PART_BY_PURPOSE
 from evaluation.probes.validation import Plan, ValidationOptions, plan_validation
 from evaluation.protocol.participants import UNTOLD, Tokens
-from evaluation.store.usage import OF_USE, PART_BY_PURPOSE, use_of
+from evaluation.store.usage import OF_USE, use_of
 from studio.domain.options import OptionsError
 from studio.models import Benchmark
 

@@ -18,7 +18,7 @@ from evaluation.runner.tables import plain
 
 
 class Board(AbstractContextManager["Board"]):
-    """``evaluation.runner.play.Watcher``: a bar in a terminal, a line a session elsewhere, nothing if ``quiet``."""
+    """A bar in a terminal, a line a session elsewhere, nothing if ``quiet``."""
 
     def __init__(self, sessions: int, *, quiet: bool = False) -> None:
         console = Console(file=sys.stderr, quiet=quiet, highlight=False)

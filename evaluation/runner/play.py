@@ -8,16 +8,15 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from decimal import Decimal
-from typing import Protocol
 
-from evaluation.engine.budgets import BudgetSpentError, Limits, Spent, check_limits, fits
+from evaluation.engine.budgets import BudgetSpentError, Purse
 from evaluation.engine.conversation import converse
 from evaluation.engine.folder import FolderStore, Found, SessionHeldError, UnreadableLineError
 from evaluation.engine.grading import grade_session
 from evaluation.engine.plan import SessionPlan
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.runner.board import Board
 from evaluation.runner.document import PlannedSession
 from evaluation.runner.results import FILES, Results, write_stopped
 from evaluation.workspaces.manifests import MissingContentError
@@ -36,65 +35,6 @@ class Patience:
     """For what may not pass by itself."""
 
 
-class Watcher(Protocol):
-    """Is told how it goes, from many threads."""
-
-    def played(self, session: PlannedSession, state: str, reason: str) -> None:
-        """It is over, or stands still."""
-        ...
-
-    def spent(self, spent: Spent) -> None:
-        """By one call."""
-        ...
-
-
-@dataclass
-class SharedPurse:
-    """``evaluation.engine.folder.Purse``"""
-
-    limits: Mapping[str, Limits]
-    """Of a ``session``, and of the whole run (``pilot``)."""
-    watcher: Watcher
-    used: Spent = field(default_factory=Spent)
-    _changed: threading.Condition = field(default_factory=threading.Condition)
-    _reserved: dict[object, Decimal] = field(default_factory=dict)
-    """By the calls under way."""
-
-    def check(self, holder: object, session: Spent, worst: Decimal | None = None) -> None:
-        """Waits while calls under way may use up what is left."""
-        with self._changed:
-            while not self._has_room(holder, session, worst):
-                self._changed.wait()
-            if worst is not None:  # else the same call is sent again
-                self._reserved[holder] = worst
-
-    def _has_room(self, holder: object, session: Spent, worst: Decimal | None) -> bool:
-        """Raises BudgetSpentError."""
-        own, shared = self.limits.get("session", {}), self.limits.get("pilot", {})
-        check_limits("session", own, session)
-        check_limits("run", shared, self.used)
-        if worst is None:
-            return True
-        others = sum((kept for each, kept in self._reserved.items() if each is not holder), Decimal(0))
-        rooms = (("session", own, session, Decimal(0)), ("run", shared, self.used, others))
-        return all(
-            fits(scope, Decimal(str(limits["cost"])), used.cost, kept, worst)
-            for scope, limits, used, kept in rooms
-            if limits.get("cost")
-        )
-
-    def spend(self, holder: object, call: Spent) -> None:
-        with self._changed:
-            self.used += call
-            self.leave(holder)
-        self.watcher.spent(call)
-
-    def leave(self, holder: object) -> None:
-        with self._changed:
-            self._reserved.pop(holder, None)
-            self._changed.notify_all()
-
-
 @dataclass(frozen=True)
 class Players:
     """What a run is played with."""
@@ -102,7 +42,9 @@ class Players:
     results: Results
     plans: Mapping[str, SessionPlan]
     """By folder of the session."""
-    purse: SharedPurse
+    purse: Purse
+    board: Board
+    """Is told how it goes, from many threads."""
     patience: Patience = field(default_factory=Patience)
 
 
@@ -144,7 +86,7 @@ class Chain:
         """The session after those that were played; why it stands still."""
         left, problem = self._patiently(planned, self._found)
         if left is None:
-            self._players.purse.watcher.played(planned, "stopped", problem)
+            self._players.board.played(planned, "stopped", problem)
             return problem
         self._ended.append((planned, self._found))
         self._found = left
@@ -193,7 +135,7 @@ class Chain:
                 store.finish({mode: grade_session(plan, store, mode, played)})
             if final is None:
                 state = "failed" if store.kept.ending == "failed" else "finished"
-                players.purse.watcher.played(planned, state, str((store.kept.end or {}).get("reason") or ""))
+                players.board.played(planned, state, str((store.kept.end or {}).get("reason") or ""))
             return store.left
         finally:
             store.close()

@@ -14,7 +14,7 @@ from evaluation.agents import reachable_names
 from evaluation.agents.kinds import all_kinds, is_informed, parameter_problem
 from evaluation.agents.react import KIND as REACT
 from evaluation.agents.react import with_tools_in_reach
-from evaluation.engine.budgets import Limits, Spent, validate_budgets
+from evaluation.engine.budgets import Limits, Purse, Spent, validate_budgets
 from evaluation.engine.folder import keep_contents
 from evaluation.engine.plan import AgentSeat, SessionPlan, agent_limits, session_limits
 from evaluation.llm import Endpoint
@@ -24,10 +24,11 @@ from evaluation.protocol.prompt_files import CURRENT, NAMES, VOICE_NAMES, curren
 from evaluation.protocol.session import MAX_TURNS
 from evaluation.protocol.versions import ProtocolName, Terms
 from evaluation.protocol.voice import UserStyle, usual_style
+from evaluation.runner.board import Board
 from evaluation.runner.document import MAX_RUNS, ModelUsed, PlannedSession, RunDocument
 from evaluation.runner.errors import PibenchError
 from evaluation.runner.packs import Pack
-from evaluation.runner.play import Patience, Players, SharedPurse, Watcher, play
+from evaluation.runner.play import Patience, Players, play
 from evaluation.runner.results import FILES, KnownTask, Results, folder_of, held, write_results
 from evaluation.sandbox.documents import may_read_documents, read_document
 from evaluation.tools.mcp.servers import bound_servers
@@ -202,22 +203,22 @@ def plan(pack: Pack, seats: Seats, options: RunOptions) -> PlannedRun:
     return PlannedRun(pack, seats, options, sessions, params, _warnings(pack, seats, options, [e for _, e in episodes]))
 
 
-def start(planned: PlannedRun, folder: Path, jobs: int, watcher: Watcher, patience: Patience | None = None) -> Results:
+def start(planned: PlannedRun, folder: Path, jobs: int, board: Board, patience: Patience | None = None) -> Results:
     """Play what is not played yet. Raises PibenchError."""
     with held(folder):
-        players = gather(planned, folder, watcher, patience)
+        players = gather(planned, folder, board, patience)
         play(players, jobs)
         return Results(folder, players.results.run, players.results.tasks)
 
 
-def gather(planned: PlannedRun, folder: Path, watcher: Watcher, patience: Patience | None = None) -> Players:
+def gather(planned: PlannedRun, folder: Path, board: Board, patience: Patience | None = None) -> Players:
     """All that its sessions are played with. Raises PibenchError if the folder has results of another run."""
     register_confinement(Confinement(may_read_documents, read_document))
     results = write_results(folder, planned.document, planned.tasks)
     keep_contents(folder / FILES, planned.pack.contents)  # for sessions to find
     used = sum((session.spent for session in results.sessions), start=Spent())
-    purse = SharedPurse(validate_budgets(planned.options.budgets), watcher, used)
-    return Players(results, planned.plans(), purse, patience or Patience())
+    purse = Purse(validate_budgets(planned.options.budgets), used, board.spent)
+    return Players(results, planned.plans(), purse, board, patience or Patience())
 
 
 def _where_held_out(pack: Pack, options: RunOptions) -> list[str]:

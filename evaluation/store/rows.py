@@ -24,6 +24,7 @@ from evaluation.judging.judgings import close_judging, judge_of, open_judging
 from evaluation.llm import Call
 from evaluation.models import Judging, ModelCall, Session, SessionIntent, Snapshot, ToolCall, Turn, TurnWords, Verdict
 from evaluation.models import MadeCall as MadeCallRow
+from evaluation.models.calls import PART_BY_PURPOSE
 from evaluation.models.connections import give_back_connection
 from evaluation.models.leased import LeaseLostError
 from evaluation.protocol.participants import AgentReply, Aside, Remark, Thought, Tokens, ToolRecord
@@ -41,7 +42,7 @@ from evaluation.protocol.session import (
 from evaluation.store.evidence import load_conversation, tool_record_of
 from evaluation.store.frozen import task_of
 from evaluation.store.snapshots import apps_before, final_manifest, take_snapshot, turns_of_run
-from evaluation.store.usage import PART_BY_PURPOSE, tokens_by_mode
+from evaluation.store.usage import tokens_by_mode
 from evaluation.store.verdicts import known_of, verdict_rows
 from evaluation.store.words import words_of
 from evaluation.workspaces.app_states import AppHashes

@@ -12,19 +12,10 @@ from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from evaluation.models import ModelCall, Session, Verdict
-from evaluation.models.calls import COUNTED
+from evaluation.models.calls import COUNTED, PART_BY_PURPOSE
 from evaluation.models.sessions import PARTS
 from evaluation.protocol.participants import UNTOLD, Tokens
 from evaluation.protocol.scoring import ScoringMode
-
-PART_BY_PURPOSE = {
-    "agent": "agent",
-    "satisfaction": "user",
-    "follow_up": "user",
-    "voice": "user",
-    "checklist_strict": "judge",
-    "checklist_compat": "judge",
-}
 
 
 def tokens_by_mode(session: Session) -> dict[str, int]:

@@ -19,6 +19,7 @@ from evaluation.audits.blindness import open_releases
 from evaluation.grading.decided import Decided
 from evaluation.judging.judgings import new_judging, open_first_round
 from evaluation.models import HeldOutPack, Judging, Pilot, Release, Run, Session, SessionIntent, Submission, Verdict
+from evaluation.models.calls import PART_BY_PURPOSE
 from evaluation.models.endpoints import freeze_endpoint, imported_endpoint
 from evaluation.models.pilots import ROLES
 from evaluation.protocol.scoring import ScoringMode
@@ -27,7 +28,6 @@ from evaluation.results.scores import store_scores
 from evaluation.runner.document import PlannedSession, RunDocument
 from evaluation.store.rows import aside_to_json, insert_turns, new_turn
 from evaluation.store.snapshots import take_snapshots
-from evaluation.store.usage import PART_BY_PURPOSE
 from evaluation.store.verdicts import verdict_rows
 from evaluation.submissions.reading import Bundle, SubmittedSession, Used, read_bundle, read_sessions
 from studio.access import require

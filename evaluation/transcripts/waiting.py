@@ -11,9 +11,9 @@ from django.db.models import Max, OuterRef, Subquery
 from django.utils import timezone
 
 from evaluation.models import ModelCall, Session
+from evaluation.models.calls import PART_BY_PURPOSE
 from evaluation.models.pilots import Role
 from evaluation.protocol.participants import Tokens
-from evaluation.store.usage import PART_BY_PURPOSE
 
 WHOM = {"agent": "the agent’s model", "user": "the model that plays the user", "judge": "the judge"}
 ENDINGS = ("timed_out", "broken_off")

@@ -90,7 +90,7 @@ def test_a_call_that_was_stored_but_never_confirmed_is_counted_once(monkeypatch:
     session = Session.objects.select_related("run__pilot").get(run__pilot=pilot_row())
     monkeypatch.setattr(call_records, "through_restarts", lambda write: (write(), write())[1])
 
-    record = session_record(session, counting=SessionSpending(session))
+    record = session_record(session, counted=SessionSpending(session).counted)
     request = {"messages": [{"role": "user", "content": "What is the fee?"}]}
     model = ModelEndpoint.objects.get(name="scripted-user")
     record.store(
@@ -108,7 +108,7 @@ def test_a_check_right_after_a_call_asks_the_database_nothing_and_sees_what_the_
     session.state, session.claimed_by = Session.State.RUNNING, "this worker"
     session.save()
     spending = SessionSpending(session)
-    record = session_record(session, counting=spending)
+    record = session_record(session, counted=spending.counted)
     spending.check()
 
     def call(number: int) -> None:
@@ -142,7 +142,7 @@ def test_only_a_missing_owner_is_called_deleted():
 
 def test_an_answer_whose_service_tells_its_input_alone_is_stored_and_its_output_estimated():
     session = Session.objects.select_related("run__pilot").get(run__pilot=pilot_row())
-    record = session_record(session, counting=SessionSpending(session))
+    record = session_record(session, counted=SessionSpending(session).counted)
     row = ModelEndpoint.objects.get(name="scripted-user")
     with serving(Service()) as service:
         service.bend = lambda body, answer: {**answer, "usage": {"prompt_tokens": 90_000}}

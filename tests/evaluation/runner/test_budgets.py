@@ -5,27 +5,19 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.engine.budgets import BudgetSpentError, Spent
-from evaluation.runner.play import SharedPurse
+from evaluation.engine.budgets import BudgetSpentError, Purse, Spent
 
 
-class Silent:
-    def played(self, *_: Any) -> None: ...
-
-    def spent(self, spent: Spent) -> None: ...
+def purse(cost: float, session: float = 0.0) -> Purse:
+    return Purse({"pilot": {"cost": cost}, "session": {"cost": session}})
 
 
-def purse(cost: float, session: float = 0.0) -> SharedPurse:
-    return SharedPurse({"pilot": {"cost": cost}, "session": {"cost": session}}, Silent())
-
-
-def waits(of: SharedPurse, holder: str, worst: int) -> threading.Thread:
+def waits(of: Purse, holder: str, worst: int) -> threading.Thread:
     """Whoever asks beside this thread, which has to wait."""
     thread = threading.Thread(target=of.check, args=(holder, Spent(), Decimal(worst)), daemon=True)
     thread.start()
