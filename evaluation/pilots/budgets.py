@@ -57,9 +57,10 @@ def set_budgets(pilot: Pilot, given: Mapping[str, Limits], *, by: User | None) -
         if not any(limits.values()):
             budgets.pop(scope, None)
     pilot.budgets = budgets
+    pilot.save(update_fields=["budgets"])
     if pilot.state == Pilot.State.PAUSED and pilot.reason:
         pilot.reason = spent_budget(pilot) or RAISED
-    pilot.save(update_fields=["budgets", "reason"])
+        pilot.save(update_fields=["reason"])
     Event.objects.create(
         benchmark=pilot.benchmark,
         actor=by,
