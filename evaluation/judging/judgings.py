@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from evaluation.grading.credit import CreditRule, default_rules
@@ -19,7 +20,7 @@ from evaluation.models.pilots import Role
 from evaluation.protocol.prompt_files import NAMES, PromptName, current_prompts
 from evaluation.protocol.scoring import ScoringMode
 from studio.celery import enqueue
-from studio.models import User
+from studio.models import Benchmark, User
 
 COMPUTE_RESULTS = "evaluation.tasks.compute_results"
 Rules = Mapping[ScoringMode, CreditRule]
@@ -30,8 +31,16 @@ def prompt_names(scoring: str) -> tuple[PromptName, ...]:
     return ("checklist",) if scoring else ("satisfaction", "follow_up")
 
 
-def open_first_round(pilot: Pilot, by: User | None) -> JudgingRound:
-    """With the current prompts, unless it was judged elsewhere. It scores the pilot until somebody chooses another."""
+def next_number(rows: QuerySet[Any, Any]) -> int:
+    """Whoever takes it holds what they are numbered within."""
+    return int(rows.aggregate(last=Max("number"))["last"] or 0) + 1
+
+
+def create_pilot(benchmark: Benchmark, by: User | None, **fields: Any) -> Pilot:
+    """With the round that scores it until somebody chooses another: by the current prompts, unless it was judged
+    elsewhere. The caller holds the benchmark."""
+    number = next_number(benchmark.pilots.all())
+    pilot = Pilot.objects.create(benchmark=benchmark, number=number, created_by=by, **fields)
     prompts = {} if pilot.imported else current_prompts(pilot.terms.protocol)
     judge = freeze_endpoint(pilot.endpoint("judge"))
     first = JudgingRound.objects.create(
@@ -45,7 +54,7 @@ def open_first_round(pilot: Pilot, by: User | None) -> JudgingRound:
     )
     rules = rules_to_json(default_rules(pilot.terms.protocol))
     ScoringChoice.objects.create(pilot=pilot, round=first, rules=rules, by=by)
-    return first
+    return pilot
 
 
 def open_judging(session: Session, scoring: str) -> Judging:

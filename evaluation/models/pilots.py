@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -14,6 +14,7 @@ from evaluation.models.endpoints import ModelEndpoint, thaw_endpoint
 from evaluation.protocol.modes import TEXTS, Arm, ModeText, PilotMode
 from evaluation.protocol.versions import PROTOCOLS, ProtocolName, Terms
 from evaluation.protocol.voice import UserStyle
+from studio.models import Event, User
 
 Role = Literal["agent", "user_model", "judge"]
 ROLES: tuple[Role, ...] = ("agent", "user_model", "judge")
@@ -92,6 +93,11 @@ class Pilot(models.Model):
     def endpoint(self, role: Role) -> ModelEndpoint:
         """As it was when the pilot started, whatever became of the row since. Not to be saved."""
         return thaw_endpoint(getattr(self, role), self.config.get(role) or {})
+
+    def record(self, verb: str, summary: str, by: User | None, **data: Any) -> None:
+        """In the benchmark's activity, which auditors of the pilot read: nothing of its agent, judge or scores."""
+        told = {"pilot": self.pk, **data}
+        Event.objects.create(benchmark_id=self.benchmark_id, actor=by, verb=verb, summary=summary, data=told)
 
     @property
     def terms(self) -> Terms:

@@ -61,13 +61,7 @@ def set_budgets(pilot: Pilot, given: Mapping[str, Limits], *, by: User | None) -
     if pilot.state == Pilot.State.PAUSED and pilot.reason:
         pilot.reason = spent_budget(pilot) or RAISED
         pilot.save(update_fields=["reason"])
-    Event.objects.create(
-        benchmark=pilot.benchmark,
-        actor=by,
-        verb="budgeted",
-        summary=f"Changed the budget of pilot {pilot.number}.",
-        data={"pilot": pilot.pk},
-    )
+    pilot.record("budgeted", f"Changed the budget of pilot {pilot.number}.", by)
 
 
 def set_benchmark_budget(benchmark: Benchmark, given: Limits, *, by: User | None) -> None:

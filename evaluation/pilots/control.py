@@ -15,7 +15,7 @@ from evaluation.pilots.budgets import spent_budget
 from evaluation.pilots.lifecycle import GOING_ON, finish_pilot
 from evaluation.pilots.queue import State
 from studio.domain.options import OptionsError
-from studio.models import Event, User
+from studio.models import User
 from studio.models.transactions import atomic_with_retry
 
 ACTIONS = ("pause", "resume", "cancel", "retry")
@@ -76,13 +76,7 @@ def pause(pilot: Pilot, reason: str) -> None:
 def _control(pilot_id: int, action: str, by: User | None, everything: bool) -> Pilot:
     pilot = Pilot.objects.select_for_update(no_key=True).get(pk=pilot_id)
     if _STEPS[action](pilot, everything):
-        Event.objects.create(
-            benchmark=pilot.benchmark,
-            actor=by,
-            verb=DONE[action],
-            summary=f"{DONE[action].capitalize()} pilot {pilot.number}.",
-            data={"pilot": pilot.pk},
-        )
+        pilot.record(DONE[action], f"{DONE[action].capitalize()} pilot {pilot.number}.", by)
     return pilot
 
 

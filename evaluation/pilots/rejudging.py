@@ -14,7 +14,7 @@ from pydantic import Field
 
 from evaluation.endpoints.connection import find_model, has_batches
 from evaluation.grading.questions import AskedQuestion, asked_together
-from evaluation.judging.judgings import prompt_names
+from evaluation.judging.judgings import next_number, prompt_names
 from evaluation.leases import wake_workers
 from evaluation.models import Judging, JudgingRound, ModelCall, ModelEndpoint, Pilot, Session, Verdict
 from evaluation.models.endpoints import IDENTITY, freeze_endpoint
@@ -25,7 +25,7 @@ from evaluation.protocol.prompt_files import CURRENT, IN_TRUTH, NAMES, PromptNam
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import ProtocolName
 from studio.domain.options import Options, OptionsError
-from studio.models import Event, User
+from studio.models import User
 from studio.models.transactions import atomic_with_retry
 
 MAX_SAMPLES = 20
@@ -193,7 +193,7 @@ def start_rejudging(plan: RejudgingPlan, *, by: User | None) -> JudgingRound:
     pilot = Pilot.objects.select_for_update(no_key=True).get(pk=plan.pilot.pk)
     created = JudgingRound.objects.create(
         pilot=pilot,
-        number=(pilot.rounds.aggregate(last=Max("number"))["last"] or 0) + 1,
+        number=next_number(pilot.rounds.all()),
         purpose=plan.purpose,
         judge=freeze_endpoint(plan.judges[ScoringMode.STRICT]),
         prompts=dict(plan.prompts),
@@ -222,13 +222,7 @@ def start_rejudging(plan: RejudgingPlan, *, by: User | None) -> JudgingRound:
         for session, scoring in plan.judged
         for sample in plan.sample_numbers
     )
-    Event.objects.create(
-        benchmark=pilot.benchmark,
-        actor=by,
-        verb="rejudged",
-        summary=f"Judged pilot {pilot.number} again.",  # auditors of the pilot read this; the judge is closed to them
-        data={"pilot": pilot.pk, "round": created.number},
-    )
+    pilot.record("rejudged", f"Judged pilot {pilot.number} again.", by, round=created.number)
     wake_workers()
     return created
 

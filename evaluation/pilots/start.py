@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db.models import Max
 from pydantic import Field
 
 from evaluation.audits.blindness import closed_pilots
 from evaluation.endpoints.connection import find_model
 from evaluation.engine.budgets import validate_budgets
 from evaluation.engine.plan import LIMITS, session_limits
-from evaluation.judging.judgings import open_first_round
+from evaluation.judging.judgings import create_pilot
 from evaluation.leases import wake_workers
 from evaluation.models import ModelEndpoint, Pilot, Run, Session
 from evaluation.models.agents import REACT, freeze_agent
@@ -27,7 +26,7 @@ from evaluation.protocol.modes import TEXTS, PilotMode
 from evaluation.protocol.versions import PROTOCOLS, ProtocolName, Terms
 from evaluation.protocol.voice import STYLES, USUAL_STYLE, UserStyle, freeze_user, usual_style
 from studio.domain.options import Options, OptionsError
-from studio.models import Benchmark, Event, Task, TaskState, User
+from studio.models import Benchmark, Task, TaskState, User
 from studio.models.tasks import APPROVED
 from studio.models.transactions import atomic_with_retry
 
@@ -140,10 +139,9 @@ def start_pilot(benchmark: Benchmark, options: PilotOptions, *, by: User | None)
     if base is not None:
         _validate_same(base, config)
         runs, all_limits = base.runs_wanted, base.limits
-    number = (benchmark.pilots.aggregate(last=Max("number"))["last"] or 0) + 1
-    pilot = Pilot.objects.create(
-        benchmark=benchmark,
-        number=number,
+    pilot = create_pilot(
+        benchmark,
+        by,
         **endpoints,
         configured_agent=configured,
         mode=options.mode,
@@ -156,17 +154,9 @@ def start_pilot(benchmark: Benchmark, options: PilotOptions, *, by: User | None)
         config=config,
         scripted=any(endpoint.scripted for endpoint in endpoints.values()),
         drafts=any(plan.tasks[name][0].state not in APPROVED for plan in plans for name in plan.positions),
-        created_by=by,
     )
-    open_first_round(pilot, by)
     _create_sessions(pilot, plans)
-    Event.objects.create(
-        benchmark=benchmark,
-        actor=by,
-        verb="piloted",
-        summary=f"Started pilot {number}.",  # the agent is closed to auditors of the pilot
-        data={"pilot": pilot.pk},
-    )
+    pilot.record("piloted", f"Started pilot {pilot.number}.", by)
     wake_workers()
     return pilot
 

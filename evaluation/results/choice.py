@@ -12,7 +12,7 @@ from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import ProtocolName
 from evaluation.results.scores import UNFINISHED, refresh_scores
 from studio.domain.options import OptionsError
-from studio.models import Event, User
+from studio.models import User
 from studio.models.transactions import atomic_with_retry
 
 TURN_CHOICES = [(name, rule.label) for name, rule in TURN_RULES.items()]
@@ -36,13 +36,8 @@ def choose_scoring(
     if before.round_id == judging_round.pk and rules_of(before) == rules:
         return before
     choice = ScoringChoice.objects.create(pilot=pilot, round=judging_round, rules=rules_to_json(rules), by=by)
-    Event.objects.create(
-        benchmark=pilot.benchmark,
-        actor=by,
-        verb="rescored",
-        summary=f"Chose round {judging_round.number} to score pilot {pilot.number}.",
-        data={"pilot": pilot.pk, "round": judging_round.number},
-    )
+    number = judging_round.number
+    pilot.record("rescored", f"Chose round {number} to score pilot {pilot.number}.", by, round=number)
     refresh_scores([pilot])
     recompute_results(pilot.benchmark_id)
     return choice

@@ -12,12 +12,12 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any
 
-from django.db.models import Max, Q
+from django.db.models import Q
 from django.utils import timezone
 
 from evaluation.audits.blindness import open_releases
 from evaluation.grading.decided import Decided
-from evaluation.judging.judgings import new_judging, open_first_round
+from evaluation.judging.judgings import create_pilot, new_judging
 from evaluation.models import HeldOutPack, Judging, Pilot, Release, Run, Session, SessionIntent, Submission, Verdict
 from evaluation.models.calls import PART_BY_PURPOSE
 from evaluation.models.endpoints import freeze_endpoint, imported_endpoint
@@ -35,7 +35,7 @@ from studio.domain.options import OptionsError
 from studio.domain.phrases import count_of
 from studio.domain.task import TaskSpec
 from studio.imports.importer import upload_limits
-from studio.models import Benchmark, Blob, Event, PersonaRevision, Revision, User
+from studio.models import Benchmark, Blob, PersonaRevision, Revision, User
 from studio.models.transactions import atomic_with_retry
 
 AT_ONCE = 100
@@ -85,13 +85,7 @@ def verify(pilot: Pilot, *, by: User, verified: bool = True) -> None:
     submission.verified_by = by if verified else None
     submission.save(update_fields=["verified_by"])
     done = "Verified" if verified else "No longer verified:"
-    Event.objects.create(
-        benchmark=pilot.benchmark,
-        actor=by,
-        verb="results_verified",
-        summary=f"{done} pilot {pilot.number}, which was submitted.",
-        data={"pilot": pilot.pk},
-    )
+    pilot.record("results_verified", f"{done} pilot {pilot.number}, which was submitted.", by)
 
 
 def _release_of(bundle: Bundle, by: User) -> Release | None:
@@ -110,9 +104,9 @@ def _store(bundle: Bundle, release: Release, by: User) -> Submitted:
     places = _places(release)
     run = bundle.run
     endpoints = {role: imported_endpoint(benchmark, getattr(run.models, role).model) for role in ROLES}
-    pilot = Pilot.objects.create(
-        benchmark=benchmark,
-        number=(benchmark.pilots.aggregate(last=Max("number"))["last"] or 0) + 1,
+    pilot = create_pilot(
+        benchmark,
+        by,
         **endpoints,
         mode=run.mode,
         runs_wanted=run.runs,
@@ -123,10 +117,8 @@ def _store(bundle: Bundle, release: Release, by: User) -> Submitted:
         scripted=any(getattr(run.models, role).scripted for role in ROLES),
         imported=f"submission sha256:{bundle.sha256}",
         state=Pilot.State.FINISHED,
-        created_by=by,
         finished_at=timezone.now(),
     )
-    open_first_round(pilot, by)
     submission = Submission.objects.create(pilot=pilot, release=release, sha256=bundle.sha256)
     number = 0
     runs: dict[tuple[str, int, int], Run] = {}
@@ -135,13 +127,8 @@ def _store(bundle: Bundle, release: Release, by: User) -> Submitted:
         _store_sessions([(_run_of(runs, pilot, places, each.planned), each) for each in some], places, bundle)
         number += len(some)
     store_scores(pilot)
-    Event.objects.create(
-        benchmark=benchmark,
-        actor=by,
-        verb="results_submitted",
-        summary=f"Submitted pilot {pilot.number}: {count_of(number, 'session')} of {release.version}.",
-        data={"pilot": pilot.pk},
-    )
+    what = f"{count_of(number, 'session')} of {release.version}"
+    pilot.record("results_submitted", f"Submitted pilot {pilot.number}: {what}.", by)
     return Submitted(submission, is_new=True)
 
 

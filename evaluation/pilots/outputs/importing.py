@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from django.db.models import Max
 from django.utils import timezone
 
 from evaluation.engine.store import Checkpoint
 from evaluation.grading.decided import Decided, Grader
 from evaluation.grading.intents import IntentStatus
-from evaluation.judging.judgings import close_judging, open_first_round, open_judging
+from evaluation.judging.judgings import close_judging, create_pilot, open_judging
 from evaluation.models import Pilot, Run, Session, SessionIntent, Verdict
 from evaluation.models.agents import REACT
 from evaluation.models.endpoints import freeze_endpoint, imported_endpoint
@@ -39,7 +38,7 @@ from evaluation.store.rows import insert_turn
 from evaluation.store.snapshots import take_snapshot
 from evaluation.store.verdicts import verdict_rows
 from studio.domain.task import TaskSpec
-from studio.models import Benchmark, Event, PersonaRevision, Revision, User
+from studio.models import Benchmark, PersonaRevision, Revision, User
 from studio.models.transactions import atomic_with_retry
 
 
@@ -164,9 +163,9 @@ def _pilot(
     endpoints = {role: imported_endpoint(benchmark, name) for role, name in models.items()}
     config = {role: freeze_endpoint(endpoint) | {"name": models[role]} for role, endpoint in endpoints.items()}
     config["agent_kind"] = {"name": f"{models['agent'][:80]} (imported)", "kind": REACT, "params": {}}
-    pilot = Pilot.objects.create(
-        benchmark=benchmark,
-        number=(benchmark.pilots.aggregate(last=Max("number"))["last"] or 0) + 1,
+    pilot = create_pilot(
+        benchmark,
+        by,
         **endpoints,
         runs_wanted=max(session.run for session in sessions),
         protocol=ProtocolName.RELEASE,
@@ -174,10 +173,8 @@ def _pilot(
         config=config,
         imported=source,
         state=Pilot.State.FINISHED,
-        created_by=by,
         finished_at=timezone.now(),
     )
-    open_first_round(pilot, by)
     runs: dict[tuple[int, int], Run] = {}
     for session in sessions:
         place = _place(session, places)
@@ -186,13 +183,7 @@ def _pilot(
             runs[key] = Run.objects.create(pilot=pilot, persona_revision=place.persona, number=session.run)
         _store(runs[key], place, session)
     store_scores(pilot)
-    Event.objects.create(
-        benchmark=benchmark,
-        actor=by,
-        verb="piloted",
-        summary=f"Imported pilot {pilot.number}.",
-        data={"pilot": pilot.pk},
-    )
+    pilot.record("piloted", f"Imported pilot {pilot.number}.", by)
     return pilot
 
 
