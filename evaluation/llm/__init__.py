@@ -31,38 +31,3 @@ from evaluation.llm.learned import Learned
 from evaluation.llm.policy import Policy, is_internal
 from evaluation.llm.retry import RetryPolicy, Timing
 from evaluation.llm.slots import Lane, Slots
-
-__all__ = [
-    "Budget",
-    "BudgetExceededError",
-    "Call",
-    "Completion",
-    "ContentFilteredError",
-    "ContextCutError",
-    "ContextTooLongError",
-    "Endpoint",
-    "EndpointError",
-    "EndpointLimits",
-    "EndpointTimeoutError",
-    "EndpointUnreachableError",
-    "KeyRejectedError",
-    "Lane",
-    "Learned",
-    "MissingKeyError",
-    "ModelClient",
-    "Policy",
-    "Prices",
-    "QuotaExceededError",
-    "RateLimitError",
-    "Recorder",
-    "RequestRejectedError",
-    "RequestedToolCall",
-    "RetryPolicy",
-    "ServerError",
-    "Slots",
-    "Timing",
-    "TruncatedAnswerError",
-    "UnreadableAnswerError",
-    "UnusableJsonError",
-    "is_internal",
-]

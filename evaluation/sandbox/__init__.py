@@ -8,12 +8,3 @@ cannot give that, nothing runs: ``SandboxUnavailableError`` says why.
 from evaluation.sandbox.chain import SandboxUnavailableError
 from evaluation.sandbox.limits import SandboxLimits, SandboxResult
 from evaluation.sandbox.run import kernel_bounds_memory, run_python, why_unavailable
-
-__all__ = [
-    "SandboxLimits",
-    "SandboxResult",
-    "SandboxUnavailableError",
-    "kernel_bounds_memory",
-    "run_python",
-    "why_unavailable",
-]

@@ -8,20 +8,3 @@ from evaluation.tools.tool import Tool, ToolError
 from evaluation.tools.toolbox import Toolbox, toolbox_for
 from evaluation.tools.web import Corpus
 from evaluation.tools.workspace import Workspace, WorkspaceLimits
-
-__all__ = [
-    "AppDataError",
-    "Corpus",
-    "Outbox",
-    "Shell",
-    "Surroundings",
-    "Tool",
-    "ToolError",
-    "Toolbox",
-    "Workspace",
-    "WorkspaceLimits",
-    "World",
-    "general_names",
-    "reachable_names",
-    "toolbox_for",
-]

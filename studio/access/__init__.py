@@ -21,25 +21,3 @@ from studio.access.roles import (
     set_roles,
     why_not,
 )
-
-__all__ = [
-    "ACTION_DESCRIPTIONS",
-    "ALLOWED",
-    "AnyUser",
-    "ApiRequest",
-    "MembershipError",
-    "SignedInRequest",
-    "actions_in",
-    "benchmarks_allowing",
-    "benchmarks_for",
-    "create_benchmark",
-    "find_benchmark",
-    "find_persona",
-    "find_task",
-    "may",
-    "personas_to_edit",
-    "require",
-    "roles_in",
-    "set_roles",
-    "why_not",
-]

@@ -15,31 +15,3 @@ from evaluation.tools.apps.framework.errors import (
 from evaluation.tools.apps.framework.paging import matches, rank, search
 from evaluation.tools.apps.framework.state import Account, AppState
 from evaluation.tools.apps.framework.tables import OWNED, Table, as_dict, given, without_owner
-
-__all__ = [
-    "OWNED",
-    "Account",
-    "Api",
-    "App",
-    "AppDataError",
-    "AppError",
-    "AppState",
-    "Call",
-    "ConflictError",
-    "ForbiddenError",
-    "InvalidError",
-    "NotFoundError",
-    "PeopleQuery",
-    "Records",
-    "Table",
-    "UnauthorizedError",
-    "add_account_apis",
-    "add_records",
-    "as_dict",
-    "given",
-    "matches",
-    "rank",
-    "search",
-    "search_people",
-    "without_owner",
-]
