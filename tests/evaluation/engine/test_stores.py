@@ -78,7 +78,7 @@ class Rows:
         session = claim_session(self._session.pk)
         assert session is not None
         spending = SessionSpending(session)
-        return RowStore(session, session_record(session, spending.check, spending))
+        return RowStore(session, session_record(session, spending.check, spending.counted))
 
     def look(self) -> RowStore:
         session = Session.objects.get(pk=self._session.pk)
