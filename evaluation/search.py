@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from django.urls import reverse
 
@@ -14,6 +14,7 @@ from studio.access import AnyUser, benchmarks_allowing
 from studio.models import User
 from studio.search.sources import BENCHMARKS, PARTS, PERSON, QUERY, Place, SearchSource, register
 
+Turns = Callable[[AnyUser, Collection[Place]], Iterator[tuple[Place, Turn]]]
 PILOT = "('pilot ' || r.number || ' ' || a.name)"
 RELEASE = "('release ' || b.name || ' ' || b.slug || ' ' || r.version)"
 
@@ -72,7 +73,7 @@ def _turns(kind: str, label: str, vector: str, anchor: str) -> SearchSource:
         closed_to=closed_pilots,
         holder="""(SELECT u.pilot_id FROM evaluation_session s JOIN evaluation_run u ON u.id = s.run_id
             WHERE s.id = every.pk)""",
-        passages=_read_thoughts if kind == "thought" else _read_said,
+        passages=_passages(_pilots_turns, vector),
     )
 
 
@@ -94,7 +95,7 @@ def _rehearsed(kind: str, label: str, vector: str, anchor: str) -> SearchSource:
         address=lambda pk: reverse("evaluation:rehearsal", args=[pk]),
         anchor=anchor,
         closed_to=_closed_rehearsals,
-        passages=_read_rehearsed_thoughts if vector == "thought" else _read_rehearsed,
+        passages=_passages(_rehearsed_turns, vector),
     )
 
 
@@ -104,15 +105,17 @@ def _closed_rehearsals(user: User) -> list[int]:
     return list(Rehearsal.objects.filter(person=user).exclude(**open_in).values_list("pk", flat=True))
 
 
-def _read_rehearsed(user: AnyUser, places: Collection[Place]) -> Mapping[Place, Sequence[str]]:
-    return {place: said_in(turn, turn.tool_calls.all()) for place, turn in _rehearsed_turns(places)}
+def _passages(turns: Turns, vector: str) -> Callable[[AnyUser, Collection[Place]], Mapping[Place, Sequence[str]]]:
+    def read(user: AnyUser, places: Collection[Place]) -> Mapping[Place, Sequence[str]]:
+        found = turns(user, places)
+        if vector == "thought":
+            return {place: thought_in(turn) for place, turn in found}
+        return {place: said_in(turn, turn.tool_calls.all()) for place, turn in found}
+
+    return read
 
 
-def _read_rehearsed_thoughts(user: AnyUser, places: Collection[Place]) -> Mapping[Place, Sequence[str]]:
-    return {place: thought_in(turn) for place, turn in _rehearsed_turns(places)}
-
-
-def _rehearsed_turns(places: Collection[Place]) -> Iterator[tuple[Place, Turn]]:
+def _rehearsed_turns(user: AnyUser, places: Collection[Place]) -> Iterator[tuple[Place, Turn]]:
     rehearsals = {pk for pk, _ in places}
     rows = Turn.objects.filter(session__rehearsal__in=rehearsals, number__in={item for _, item in places})
     for row in rows.select_related("session__rehearsal").prefetch_related("tool_calls"):
@@ -120,16 +123,10 @@ def _rehearsed_turns(places: Collection[Place]) -> Iterator[tuple[Place, Turn]]:
             yield place, row
 
 
-def _read_said(user: AnyUser, places: Collection[Place]) -> Mapping[Place, Sequence[str]]:
-    return {(turn.session_id, turn.number): said_in(turn, turn.tool_calls.all()) for turn in _shown(user, places)}
-
-
-def _read_thoughts(user: AnyUser, places: Collection[Place]) -> Mapping[Place, Sequence[str]]:
-    return {(turn.session_id, turn.number): thought_in(turn) for turn in _shown(user, places)}
-
-
-def _shown(user: AnyUser, places: Collection[Place]) -> list[Turn]:
+def _pilots_turns(user: AnyUser, places: Collection[Place]) -> Iterator[tuple[Place, Turn]]:
     """The turns; that the person sees of them is recorded as if their sessions were opened."""
     record_look(user, Pilot.objects.filter(runs__sessions__in={session for session, _ in places}).distinct())
     rows = Turn.objects.filter(session__in={session for session, _ in places}, number__in={item for _, item in places})
-    return [row for row in rows.prefetch_related("tool_calls") if (row.session_id, row.number) in places]
+    for row in rows.prefetch_related("tool_calls"):
+        if (place := (row.session_id, row.number)) in places:
+            yield place, row

@@ -22,15 +22,15 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 
-def enqueue(task: str, ids: Iterable[int]) -> None:
-    """Send one message per id. If the broker is unreachable, the next sweep sends them again."""
-    ids = list(ids)
+def enqueue(task: str, arguments: Iterable[object]) -> None:
+    """Send one message for each. If the broker is unreachable, the next sweep sends them again."""
+    arguments = list(arguments)
     try:
         with app.connection_for_write(connect_timeout=2) as broker:
-            for pk in ids:
-                app.send_task(task, args=[pk], connection=broker, retry=False, ignore_result=True)
+            for argument in arguments:
+                app.send_task(task, args=[argument], connection=broker, retry=False, ignore_result=True)
     except Exception:
-        logger.warning("The queue cannot be reached; %d rows wait for %s.", len(ids), task, exc_info=True)
+        logger.warning("The queue cannot be reached; %d messages of %s wait.", len(arguments), task, exc_info=True)
 
 
 def send(task: str) -> None:

@@ -76,7 +76,7 @@ def open_judgings(session: Session, scorings: Sequence[str]) -> list[Judging]:
 def new_judging(session: Session, scoring: str, **fields: Any) -> Judging:
     """Likewise, not saved."""
     run = session.run
-    first = _first_round(run.pilot_id) if run.pilot_id else None
+    first = first_round(run.pilot_id) if run.pilot_id else None
     prompts = first.prompts if first else current_prompts(run.terms.protocol)
     role: Role = "judge" if scoring else "user_model"
     endpoint = session.endpoint(role)
@@ -92,8 +92,8 @@ def new_judging(session: Session, scoring: str, **fields: Any) -> Judging:
 
 
 @lru_cache(64)
-def _first_round(pilot_id: int) -> JudgingRound:
-    """Rounds do not change."""
+def first_round(pilot_id: int) -> JudgingRound:
+    """With whose prompts its sessions are judged as they run. Rounds do not change."""
     return JudgingRound.objects.get(pilot=pilot_id, number=1)
 
 
@@ -116,18 +116,9 @@ def asked_in(judging: Judging) -> list[AskedQuestion]:
     return [AskedQuestion(**row) for row in judging.asked or ()]
 
 
-def versions_of(judging: Judging) -> dict[PromptName, str]:
+def versions_of(made: Judging | JudgingRound) -> dict[PromptName, str]:
     """Of its prompts."""
-    return _versions(judging.prompts)
-
-
-def versions_in(pilot: Pilot) -> dict[PromptName, str]:
-    """Of the prompts with which its sessions are judged as they run."""
-    return _versions(_first_round(pilot.pk).prompts)
-
-
-def _versions(prompts: Mapping[str, Mapping[str, Any]]) -> dict[PromptName, str]:
-    return {name: str(prompts[name]["version"]) for name in NAMES if name in prompts}
+    return {name: str(made.prompts[name]["version"]) for name in NAMES if name in made.prompts}
 
 
 def judge_name(judge: Mapping[str, Any]) -> str:

@@ -142,7 +142,8 @@ class ModelEndpoint(models.Model):
     @property
     def prices(self) -> Prices:
         """Unless it says otherwise, a scripted model is free."""
-        read, written, cached, cache_written = (_decimal(getattr(self, name)) for name in PRICES)
+        prices = (getattr(self, name) for name in PRICES)
+        read, written, cached, cache_written = (None if price is None else Decimal(str(price)) for price in prices)
         if self.scripted:
             read, written = read or Decimal(0), written or Decimal(0)
         return Prices(read, written, cached, cache_written)
@@ -157,10 +158,6 @@ def imported_endpoint(benchmark: Benchmark, model: str) -> ModelEndpoint:
     name = f"{model[:60]} · imported · {benchmark.slug[:25]}"
     defaults = {"benchmark": benchmark, "base_url": IMPORTED_URL, "model": model[:200]}
     return ModelEndpoint.objects.get_or_create(name=name, defaults=defaults)[0]
-
-
-def _decimal(price: object) -> Decimal | None:
-    return None if price is None else Decimal(str(price))
 
 
 CONFIGURED_FIELDS = (

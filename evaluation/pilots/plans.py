@@ -19,7 +19,6 @@ from evaluation.protocol.modes import (
     Start,
     groups_of,
     plan_run,
-    with_dependencies,
 )
 from evaluation.store.snapshots import snapshot_after, snapshot_before
 from studio.domain.content import content_hash, parts_of_tasks
@@ -174,7 +173,7 @@ def plan_pilot(
         matching = [name for name in requested if name in tasks]
         known.update(matching)
         earlier = BaseSessions(base, row.persona) if base else None
-        chosen = matching if requested else [name for name, (task, _) in tasks.items() if not _is_retired(task)]
+        chosen = matching if requested else [name for name in tasks if tasks[name][0].state != TaskState.RETIRED]
         if earlier and not requested:
             chosen = [name for name in chosen if name in earlier.names]
         if not chosen:
@@ -219,11 +218,6 @@ def newest_revisions(tasks: Sequence[Task]) -> dict[int, Revision]:
     return newest
 
 
-def needed_by(name: str, tasks: Sequence[Revision]) -> set[str]:
-    """The tasks that the named one depends on, transitively."""
-    return with_dependencies([name], [planned_task(revision) for revision in tasks]) - {name}
-
-
 def _personas(benchmark: Benchmark, user_id: str) -> list[PersonaRevision]:
     rows = PersonaRevision.objects.filter(persona__benchmark=benchmark, number=F("persona__version"))
     if user_id:
@@ -253,10 +247,6 @@ def _placed_tasks(
         revisions = newest_revisions([task for tasks in by_persona.values() for task in tasks])
         for row in some:
             yield row, {task.task_id: (task, revisions[task.pk]) for task in by_persona[row.persona_id]}
-
-
-def _is_retired(task: Task) -> bool:
-    return task.state == TaskState.RETIRED
 
 
 def _validate_base(benchmark: Benchmark, mode: PilotMode, base: Pilot | None) -> None:

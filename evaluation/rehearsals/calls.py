@@ -4,13 +4,12 @@ agent's are."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from evaluation.agents import reachable_names
-from evaluation.agents.person import SHELL, Tool, World, tools_for_person, why_no_shell
 from evaluation.engine.conversation import storable_call
 from evaluation.engine.store import Replied
 from evaluation.grading.work import PlayedTurn
@@ -20,6 +19,8 @@ from evaluation.rehearsals.lifecycle import RehearsalError, acting
 from evaluation.store.evidence import found_files, load_turns
 from evaluation.store.frozen import persona_of, task_of
 from evaluation.store.snapshots import apps_before
+from evaluation.tools import Corpus, Shell, Surroundings, Tool, Toolbox, Workspace, World, toolbox_for
+from evaluation.tools.general import GENERAL
 from evaluation.workspaces.app_states import AppHashes, AppStates, Moment, load_apps
 from evaluation.workspaces.folders import temporary_folder
 from evaluation.workspaces.manifests import Manifest, MissingContentError, rebuild_workspace, store_files
@@ -31,6 +32,9 @@ from studio.models import Blob
 
 MAX_CALLS = 200
 """In a turn, as for an agent."""
+SHELL = "exec"
+COMMAND_SECONDS = 60.0
+"""The person waits for the page."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,21 @@ def offered_tools(row: Rehearsal) -> dict[str, Tool]:
     """By the name that the persona binds."""
     task, persona = _specs(row.session)
     corpus = open_corpus(persona, task.task_id, Blob.objects.read)
-    return {tool.name: tool for tool in tools_for_person(Path(), _names(task, persona), corpus=corpus).tools}
+    return {tool.name: tool for tool in _toolbox(Path(), _names(task, persona), corpus=corpus).tools}
+
+
+def _toolbox(
+    workspace: Path,
+    names: Iterable[str],
+    world: World | None = None,
+    corpus: Corpus | None = None,
+    shell_seconds: float = 0,
+) -> Toolbox:
+    """Of an agent that binds ``names``. What needs an agent's own loop is left out: a person writes to the user on the
+    rehearsal's page, and does the work of helpers. ``shell_seconds``: what commands took so far."""
+    place = Workspace(workspace)
+    shell = Shell(place, used=shell_seconds, most=COMMAND_SECONDS, clock=(world or World()).clock)
+    return toolbox_for(Surroundings(place, asks=False, corpus=corpus, shell=shell), names, world)
 
 
 def make_call(pk: int, name: str, arguments: Mapping[str, Any]) -> ToolRecord:
@@ -129,7 +147,7 @@ def make_call(pk: int, name: str, arguments: Mapping[str, Any]) -> ToolRecord:
                 world = apps.open()
                 corpus = open_corpus(desk.persona, desk.task.task_id, Blob.objects.read)
                 shell_seconds = sum(call.seconds for call in desk.calls if call.name == SHELL)
-                toolbox = tools_for_person(folder, _names(desk.task, desk.persona), world, corpus, shell_seconds)
+                toolbox = _toolbox(folder, _names(desk.task, desk.persona), world, corpus, shell_seconds)
                 record = storable_call(toolbox.call(name, json.dumps(arguments, ensure_ascii=False)))
                 files = store_files(folder, desk.files, Blob.objects.store)
                 states = apps.store(world.snapshot(), Blob.objects.store)
@@ -141,7 +159,7 @@ def make_call(pk: int, name: str, arguments: Mapping[str, Any]) -> ToolRecord:
 
 def why_without_shell(row: Rehearsal) -> str:
     """Why commands, which the persona's assistant has, cannot be run here; empty if they can, or it has none."""
-    return why_no_shell() if SHELL in _names(*_specs(row.session)) else ""
+    return GENERAL[SHELL].lacking() if SHELL in _names(*_specs(row.session)) else ""
 
 
 def response_of(call: ToolRecord) -> Any:

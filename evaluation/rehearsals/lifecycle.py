@@ -21,8 +21,9 @@ from evaluation.engine.plan import SessionPlan
 from evaluation.engine.store import Replied, Standing
 from evaluation.leases import wake_workers
 from evaluation.models import ModelEndpoint, Rehearsal, Run, Session, Turn, Verdict
-from evaluation.pilots.plans import needed_by, newest_revisions
+from evaluation.pilots.plans import newest_revisions, planned_task
 from evaluation.pilots.session_work import without_model
+from evaluation.protocol.modes import with_dependencies
 from evaluation.protocol.participants import AgentReply
 from evaluation.rehearsals.decisions import Choice, PersonsChoices, decide_turn, evidence_for, proposals
 from evaluation.store.plans import plan_of
@@ -80,7 +81,7 @@ def start_rehearsal(
     persona_revision = persona.revisions.order_by("-number").first()
     assert persona_revision is not None
     persona_spec = PersonaSpec.model_validate(persona_revision.spec)
-    needed = needed_by(spec.task_id, [revisions[row.pk] for row in (task, *placed)])
+    needed = with_dependencies([spec.task_id], [planned_task(revisions[row.pk]) for row in (task, *placed)])
     before: Manifest = {}
     for row in placed:
         if row.task_id in needed and row.pk != task.pk:

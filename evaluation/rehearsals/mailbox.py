@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.agents.person import Tool, World
 from evaluation.rehearsals.calls import Desk
+from evaluation.tools import Tool, World
 from studio.domain.tool_names import bare_tool_name
 
 APP = "gmail"

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from evaluation.agents.person import Tool
+from evaluation.tools import Tool
 from studio.domain.storable import read_json
 
 Kind = Literal["line", "text", "number", "amount", "flag", "choice", "list", "json"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from evaluation.call_records import group_of
 from evaluation.engine.plan import AgentSeat, SessionPlan, agent_limits, given_seat
-from evaluation.judging.judgings import versions_in
+from evaluation.judging.judgings import first_round, versions_of
 from evaluation.llm import Endpoint
 from evaluation.model_access import endpoint_of, lane_of
 from evaluation.models import Pilot, Session
@@ -47,7 +47,7 @@ def _of_pilot(plan: SessionPlan, session: Session, pilot: Pilot) -> SessionPlan:
     return replace(
         plan,
         agent=AgentSeat(endpoint_of(pilot.endpoint("agent")), kind.kind, kind.params, agent_limits(pilot.limits)),
-        prompts=versions_in(pilot),
+        prompts=versions_of(first_round(pilot.pk)),
         voice={name: str(prompt["version"]) for name, prompt in user["prompts"].items()} if in_voice else None,
         said_in_request=pilot.said_in_request(plan.persona.user_id, plan.task.task_id),
         max_turns=int(pilot.limits.get("turns") or MAX_TURNS),

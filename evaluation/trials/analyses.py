@@ -10,7 +10,7 @@ from django.db import transaction
 
 from evaluation.sandbox import SandboxUnavailableError
 from evaluation.trials.script_analysis import analyse_script
-from studio.celery import app
+from studio.celery import enqueue
 from studio.domain.graders import ANALYSIS, GraderReport
 from studio.findings.grader_keys import MAX_PARALLEL
 from studio.findings.refresh import refresh_findings
@@ -46,7 +46,7 @@ def analyse_scripts(scripts: Iterable[str]) -> None:
 def analyse_later(scripts: Iterable[str]) -> None:
     """Let a worker do it after the commit. If the queue is unreachable, a sweep does it."""
     hashes = list(scripts)
-    transaction.on_commit(lambda: _send(hashes), robust=True)
+    transaction.on_commit(lambda: enqueue(ANALYSE_SCRIPTS, [hashes]), robust=True)
 
 
 def analyse_missing() -> None:
@@ -71,11 +71,3 @@ def _store(report: GraderReport) -> None:
     GraderScript.objects.filter(blob=report.sha256).update(
         keys=list(report.keys) if report.keys else None, problem=report.problem
     )
-
-
-def _send(scripts: list[str]) -> None:
-    try:
-        with app.connection_for_write(connect_timeout=2) as broker:
-            app.send_task(ANALYSE_SCRIPTS, args=[scripts], connection=broker, retry=False, ignore_result=True)
-    except Exception:  # a sweep analyses them later
-        logger.warning("The queue cannot be reached; %d grader scripts wait.", len(scripts), exc_info=True)

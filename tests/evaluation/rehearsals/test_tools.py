@@ -190,7 +190,7 @@ def test_commands_are_offered_or_the_page_says_why_not(client: Client, row: Rehe
         assert "Commands cannot be run here" not in client.get(page).content.decode()
 
     monkeypatch.setattr("evaluation.tools.general.GENERAL", general_without_sandbox("There is no sandbox."))
-    monkeypatch.setattr("evaluation.agents.person.GENERAL", general_without_sandbox("There is no sandbox."))
+    monkeypatch.setattr("evaluation.rehearsals.calls.GENERAL", general_without_sandbox("There is no sandbox."))
 
     assert "exec" not in offered_tools(row)
     assert "Commands cannot be run here. There is no sandbox." in client.get(page).content.decode()
