@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Max, QuerySet, Sum
@@ -16,6 +17,7 @@ from evaluation.endpoints.connection import find_model, has_batches
 from evaluation.grading.questions import AskedQuestion, asked_together
 from evaluation.judging.judgings import next_number, prompt_names
 from evaluation.leases import wake_workers
+from evaluation.metrics.extrapolation import sum_of_known
 from evaluation.models import Judging, JudgingRound, ModelCall, ModelEndpoint, Pilot, Session, Verdict
 from evaluation.models.endpoints import IDENTITY, freeze_endpoint
 from evaluation.models.judgings import Purpose
@@ -98,27 +100,20 @@ class Key(NamedTuple):
 @dataclass(frozen=True)
 class RejudgingPlan:
     pilot: Pilot
+    options: RejudgingOptions
+    audit: Audited
     judges: Mapping[str, ModelEndpoint]
     """By scoring mode; the empty one judges intents."""
     prompts: Mapping[PromptName, dict[str, str]]
-    samples: int
-    every_turn: bool
     sessions: tuple[int, ...]
     purpose: str
-    estimate: RejudgingEstimate
     protocol: ProtocolName
-    source: str = ""
-    """Of an audit: which one."""
-    asked: Asked = field(default_factory=dict)
-    """What an audit asks; empty: all that a judge is asked of the sessions."""
-    batched: bool = False
-    """Whether questions are sent in batches, at half the price."""
 
     @property
     def judged(self) -> Iterator[tuple[int, str]]:
         """Session and scoring mode of the judgings, whatever their sample."""
-        if self.asked:
-            yield from self.asked
+        if self.audit.asked:
+            yield from self.audit.asked
         else:
             for scoring in ONE_PASS if self.protocol == ProtocolName.PAPER else SCORINGS:
                 for session in self.sessions:
@@ -126,8 +121,13 @@ class RejudgingPlan:
 
     @property
     def sample_numbers(self) -> range:
-        first = AUDIT_SAMPLES_FROM if self.source else 1
-        return range(first, first + self.samples)
+        first = AUDIT_SAMPLES_FROM if self.audit.name else 1
+        return range(first, first + self.options.samples)
+
+    @cached_property
+    def estimate(self) -> RejudgingEstimate:
+        """In batches, at half the price."""
+        return _estimate(self)
 
     def key(self, session: int, scoring: str, sample: int) -> Key:
         judge = freeze_endpoint(self.judges[scoring])
@@ -160,31 +160,12 @@ def plan_rejudging(pilot: Pilot, options: RejudgingOptions, audit: Audited | Non
         and judge is None
         and all(first.prompts.get(name) == identity for name, identity in prompts.items())
     )
-    plan = RejudgingPlan(
-        pilot=pilot,
-        judges=judges,
-        prompts=prompts,
-        samples=options.samples,
-        every_turn=options.every_turn,
-        sessions=chosen,
-        purpose=Purpose.AUDIT if audit.name else Purpose.STABILITY if again else Purpose.REJUDGING,
-        source=audit.name,
-        asked=audit.asked,
-        estimate=RejudgingEstimate(0, 0, "0", 0),
-        protocol=seen,
-    )
-    plan = replace(plan, estimate=_estimate(plan))
-    return _in_batches(plan) if options.batched else plan
-
-
-def _in_batches(plan: RejudgingPlan) -> RejudgingPlan:
-    """The same, at half the price and within days. Raises OptionsError if a judge's service has no batches."""
-    for judge in plan.judges.values():
-        if not has_batches(judge):
-            raise OptionsError("batched", f"The service of “{judge}” takes no batches.")
-    cost = plan.estimate.cost
-    halved = replace(plan.estimate, cost=None if cost is None else str(Decimal(cost) / 2))
-    return replace(plan, batched=True, estimate=halved)
+    if options.batched:
+        for each in judges.values():
+            if not has_batches(each):
+                raise OptionsError("batched", f"The service of “{each}” takes no batches.")
+    purpose = Purpose.AUDIT if audit.name else Purpose.STABILITY if again else Purpose.REJUDGING
+    return RejudgingPlan(pilot, options, audit, judges, prompts, chosen, purpose, seen)
 
 
 @atomic_with_retry
@@ -198,11 +179,11 @@ def start_rejudging(plan: RejudgingPlan, *, by: User | None) -> JudgingRound:
         judge=freeze_endpoint(plan.judges[ScoringMode.STRICT]),
         prompts=dict(plan.prompts),
         protocol=plan.protocol,
-        samples=plan.samples,
-        every_turn=plan.every_turn,
-        batched=plan.batched,
+        samples=plan.options.samples,
+        every_turn=plan.options.every_turn,
+        batched=plan.options.batched,
         estimate=asdict(plan.estimate),
-        source=plan.source,
+        source=plan.audit.name,
         created_by=by,
     )
     Judging.objects.bulk_create(
@@ -215,7 +196,7 @@ def start_rejudging(plan: RejudgingPlan, *, by: User | None) -> JudgingRound:
             endpoint_id=plan.judges[scoring].pk,
             judge=freeze_endpoint(plan.judges[scoring]),
             prompts=plan.prompts_of(scoring),
-            asked=[asdict(row) for row in plan.asked[session, scoring]] if plan.asked else None,
+            asked=[asdict(row) for row in plan.audit.asked[session, scoring]] if plan.audit.asked else None,
             scripted=plan.judges[scoring].scripted,
             state=Judging.State.WAITING,
         )
@@ -268,28 +249,29 @@ Work = tuple[int, str, int, Tokens, tuple[object, ...]]
 
 def _estimate(plan: RejudgingPlan) -> RejudgingEstimate:
     finished = Judging.objects.filter(session__in=plan.sessions, state=Judging.State.FINISHED)
-    works, recorded = (_questions if plan.asked else _whole)(plan, finished)
-    calls, tokens, cost, known = 0, Tokens(), Decimal(0), 0
-    unknown = False
+    works, recorded = (_questions if plan.audit.asked else _whole)(plan, finished)
+    calls, tokens, known = 0, Tokens(), 0
+    costs: list[Decimal | None] = []
     for session, scoring, number, used, question in works:
         for sample in plan.sample_numbers:
             if (plan.key(session, scoring, sample), *question) in recorded:
                 known += 1
-                continue
-            each = plan.judges[scoring].cost_of(used)
-            calls, tokens, cost = calls + number, tokens + used, cost + (each or 0)
-            unknown = unknown or each is None
-    return RejudgingEstimate(calls, tokens.total, None if unknown else str(cost), known)
+            else:
+                calls, tokens = calls + number, tokens + used
+                costs.append(plan.judges[scoring].cost_of(used))
+    cost = sum_of_known(costs)
+    share = 2 if plan.options.batched else 1
+    return RejudgingEstimate(calls, tokens.total, None if cost is None else str(cost / share), known)
 
 
 def _whole(plan: RejudgingPlan, finished: QuerySet[Judging]) -> tuple[list[Work], set[tuple[object, ...]]]:
     took = _took_before(plan.sessions)
     works: list[Work] = []
     for session, scoring in plan.judged:
-        source = ScoringMode.COMPAT if plan.every_turn and scoring else scoring
+        source = ScoringMode.COMPAT if plan.options.every_turn and scoring else scoring
         number, used = took.get((session, source)) or took.get((session, scoring), (0, Tokens()))
         works.append((session, scoring, number, used, ()))
-    rows = finished.filter(asked__isnull=True, round__every_turn=plan.every_turn)
+    rows = finished.filter(asked__isnull=True, round__every_turn=plan.options.every_turn)
     return works, {(_key(*row),) for row in rows.values_list(*KEY)}
 
 
@@ -300,7 +282,7 @@ def _questions(plan: RejudgingPlan, finished: QuerySet[Judging]) -> tuple[list[W
     works: list[Work] = [
         (session, scoring, 1, took.get((session, scoring, row.kind, row.turn), mean), (row.kind, row.turn, row.text))
         for session, scoring in plan.judged
-        for row, *_ in asked_together(plan.asked[session, scoring])
+        for row, *_ in asked_together(plan.audit.asked[session, scoring])
     ]
     rows = finished.filter(asked__isnull=False).values_list(*KEY, "asked")
     return works, {(_key(*row), each["kind"], each["turn"], each["text"]) for *row, asked in rows for each in asked}
