@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 from django.test import Client
 
-from evaluation.agents import person as person_tools
 from evaluation.models import ModelEndpoint, Rehearsal
 from evaluation.rehearsals import lifecycle
 from evaluation.rehearsals.calls import desk_of, make_call, offered_tools
@@ -182,7 +181,7 @@ def test_mail_is_offered_only_where_the_assistant_has_it(client: Client, row: Re
 @pytest.mark.slow
 def test_commands_are_offered_or_the_page_says_why_not(client: Client, row: Rehearsal, monkeypatch):
     page = f"/rehearsals/{row.pk}/tools/"
-    if not person_tools.why_no_shell():
+    if not GENERAL["exec"].lacking():
         assert "exec" in offered_tools(row)
         make_call(row.pk, "exec", {"command": "echo 12 > fee.txt && cat fee.txt"})
         desk = desk_of(reloaded(row))
