@@ -270,6 +270,9 @@ export class Element extends Node {
   get options() {
     return this.querySelectorAll("option");
   }
+  add(option) {
+    this.append(option);
+  }
   get selectedOptions() {
     return this.options.filter((option) => option.value === this.value);
   }
@@ -316,6 +319,13 @@ export class Element extends Node {
   }
   submit() {
     page.submitted.push(this);
+  }
+}
+
+class PageOption extends Element {
+  constructor(text, value = text) {
+    super("option", { value: String(value) });
+    this.append(text);
   }
 }
 
@@ -447,11 +457,7 @@ export function open(html, more = {}) {
     assign: (/** @type {string} */ to) => page.opened.push(to),
     reload: () => page.opened.push("again"),
   });
-  set("Option", (text, value) => {
-    const option = new Element("option", { value: value ?? text });
-    option.append(text);
-    return option;
-  });
+  set("Option", PageOption);
   set("FormData", PageFormData);
   set(
     "DOMParser",
