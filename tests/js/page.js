@@ -71,6 +71,9 @@ class Node extends Target {
   get firstChild() {
     return this.childNodes[0] ?? null;
   }
+  get lastChild() {
+    return this.childNodes.at(-1) ?? null;
+  }
   get textContent() {
     return this.childNodes.map((node) => node.textContent).join("");
   }
