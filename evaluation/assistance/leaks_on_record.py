@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from evaluation.assistance.answers.leaks import is_read_wholly
+from evaluation.assistance.answers import is_read_wholly
 from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.opinions import opinions_of, store_opinions
 from evaluation.assistance.proposals import Degree, ProposedChange

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from evaluation.assistance.answers.intents import SCORED
+from evaluation.assistance.answers import SCORED
 from evaluation.assistance.material import available_tools
 from studio.domain.task import Recovery, RecoveryKind, TaskSpec
 from studio.drafts.load import load_tasks

@@ -32,7 +32,7 @@ class RuleAnswer(RuleFields):
     why: str = ""
 
 
-def read(answer: RuleAnswer, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
+def read_rule_answer(answer: RuleAnswer, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
     """One change, without a rule if none decides the whole criterion."""
     criterion = text_of(material.task, "checklist", request.uid) or ""
     why, rule = clean_note(answer.why), read_rule(answer, material) if answer.exact else None
