@@ -25,7 +25,7 @@ from evaluation.audits.corrections import (
     overturned_questions,
     take_corrections_back,
 )
-from evaluation.audits.judges import judges_document
+from evaluation.audits.gate import judges_document
 from evaluation.audits.opening import AuditOptions, open_audit
 from evaluation.pilots.model_audits import ModelAuditOptions, plan_model_audit, start_model_audit
 from evaluation.results.scores import refresh_scores

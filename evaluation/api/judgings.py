@@ -13,8 +13,8 @@ from evaluation.api.base import pilot_and_options
 from evaluation.audits.blindness import find_pilot
 from evaluation.models import JudgingRound, Pilot
 from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, start_rejudging
-from evaluation.results.choice import SAMPLE_CHOICES, TURN_CHOICES, choose_scoring, rules_named
 from evaluation.results.comparison import round_report
+from evaluation.results.scores import SAMPLE_CHOICES, TURN_CHOICES, choose_scoring, rules_named
 from studio.access import ApiRequest
 from studio.api.base import OBJECTS
 from studio.domain.options import Options, OptionsError

@@ -24,8 +24,8 @@ from evaluation.releases.download import archive_response, find_held_out, site_r
 from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.errata import ErratumOptions, publish_erratum
 from evaluation.releases.exceptions import EVIDENCE, ExceptionOptions, accept_blockers, withdraw_exception
-from evaluation.releases.limits import ReleaseLimits, limits_of, set_limits
 from evaluation.releases.pins import earlier_releases
+from evaluation.releases.readiness import ReleaseLimits, limits_of, set_limits
 from evaluation.releases.site import pilots_of
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import KEY, given_in, named_in

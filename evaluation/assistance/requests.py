@@ -12,8 +12,8 @@ from django.utils import timezone
 from evaluation.assistance.assistant import AssistanceError, assistant_model_of, why_over_budget
 from evaluation.assistance.checks import check_rows
 from evaluation.assistance.kinds import ProposalRequest, is_available
-from evaluation.assistance.leaks_on_record import said_of_leaks
 from evaluation.assistance.material import Material, translatable_texts
+from evaluation.assistance.opinions import said_of_leaks
 from evaluation.assistance.prompts import PROMPTS_VERSION, Prompt, build_prompt
 from evaluation.assistance.proposals import ProposedChange, text_of
 from evaluation.assistance.task_material import PASTED, load_material

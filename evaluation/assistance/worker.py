@@ -15,8 +15,8 @@ from evaluation.assistance.answers import read_answer
 from evaluation.assistance.assistant import AssistanceError, assistant_model_of, budget_of, keep_free
 from evaluation.assistance.checks import check_rows
 from evaluation.assistance.kinds import ProposalRequest
-from evaluation.assistance.leaks_on_record import record_leaks
 from evaluation.assistance.material import Material
+from evaluation.assistance.opinions import record_leaks
 from evaluation.assistance.prompts import build_prompt
 from evaluation.assistance.proposals import ProposedChange
 from evaluation.assistance.requests import due_proposals

@@ -35,7 +35,7 @@ ALONE = Limit("probe_alone", 0.5, False, "A model that has the request alone ear
 REFERENCE = Limit("probe_reference", 1.0, True, "The reference solution earns at least")
 IDLE = Limit("probe_idle", 0.0, False, "An answer that took no work earns at most")
 LIMITS = {limit.name: limit for limit in (TOLD, BUILT_ON, ALONE, IDLE)}
-"""That a benchmark may set (``evaluation.releases.limits``). A reference solution earns every item."""
+"""That a benchmark may set (``evaluation.releases.readiness``). A reference solution earns every item."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from evaluation.models import Pilot
 from evaluation.releases.cut import ReleaseOptions
 from evaluation.releases.errata import ErratumOptions
 from evaluation.releases.exceptions import ExceptionOptions
-from evaluation.releases.limits import ReleaseLimits
+from evaluation.releases.readiness import ReleaseLimits
 from studio.forms.options import OptionsForm
 
 

@@ -12,15 +12,16 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import F, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.urls import reverse
 
 from evaluation.assistance.provenance import tasks_with_proposed_texts
+from evaluation.audits.blindness import is_evidence_closed
 from evaluation.models import ReleaseException
-from evaluation.releases.candidate import CandidateTask, candidate_task, load_candidate
+from evaluation.releases.candidate import CandidateTask, candidate_task, load_candidate, missing_tools
 from evaluation.releases.elsewhere import unaccepted_approvals
 from evaluation.releases.evidence import real_sessions
 from evaluation.releases.exceptions import Accepted, Exceptions
-from evaluation.releases.missing_tools import missing_tools
 from evaluation.releases.readiness import (
     NOT_APPROVED,
     NOT_PILOTED,
@@ -30,9 +31,12 @@ from evaluation.releases.readiness import (
     not_piloted,
 )
 from evaluation.releases.told import told_now
-from studio.models import Benchmark, Revision, Task, TaskState
+from studio.access import benchmarks_allowing
+from studio.models import Benchmark, Revision, Task, TaskState, User
 from studio.models.tasks import APPROVED, OUTDATED
+from studio.reports.progress import by_latest_activity
 from studio.reports.statistics import totals_of
+from studio.reports.todo import TodoGroup, TodoItem
 
 
 @dataclass(frozen=True)
@@ -173,3 +177,23 @@ SHOWN = (
     *("task_id", "title", "state", "grader_path", "content", "approved_content", "split"),
     *("persona__name", "persona__user_id"),
 )
+
+
+MOST = 3
+"""Benchmarks whose blockers are counted on Home: those with the latest activity."""
+
+
+def _releasable(user: User) -> QuerySet[Benchmark]:
+    tasks = Task.objects.filter(persona__benchmark=OuterRef("pk")).exclude(state=TaskState.RETIRED)
+    return by_latest_activity(benchmarks_allowing(user, "release").filter(Exists(tasks)))
+
+
+def blocked_releases(user: User, most: int) -> list[TodoGroup]:
+    items = []
+    for benchmark in _releasable(user)[:MOST]:
+        sealed = is_evidence_closed(user, benchmark)
+        if number := sum(kind.number for kind in readiness_of(benchmark, sealed=sealed).kinds):
+            address = reverse("evaluation:release_new", args=[benchmark.slug])
+            note = f"{number} blocker{'' if number == 1 else 's'}"
+            items.append(TodoItem("What blocks the next release", address, str(benchmark), "", note))
+    return [TodoGroup("releases", "Releases", tuple(items), len(items))]

@@ -1,4 +1,4 @@
-"""What became of each task since another release, and what that means for comparing scores."""
+"""What became of each task since another release, what that means for comparing scores, and a first text of it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from evaluation.models import Release
+from evaluation.models import Erratum, Release
 from evaluation.releases.documents.changelog import CLASSES
+from evaluation.releases.errata import names_of
 from evaluation.releases.pins import Pin, pins_of
 from studio.domain.base import JsonDict
 from studio.domain.content import SCRIPT, TASK, own_part, parts_of_tasks
 from studio.domain.episode import Split
 from studio.domain.persona import PersonaSpec
 from studio.domain.phrases import count_of
-from studio.models import PersonaRevision, Revision
+from studio.domain.splits import PUBLISHED
+from studio.models import Benchmark, PersonaRevision, Review, Revision, TaskState
 
 ASKED_OF_THE_OUTCOME = ("checklist", "grader_script")
 """Fields of a task that only judges of a finished session see."""
@@ -101,3 +103,60 @@ def _load(pin: Pin | None, splits: Collection[Split]) -> _Frozen:
     specs = Revision.objects.filter(pk__in=pin.tasks).values_list("spec", flat=True)
     documents = {spec["task_id"]: spec for spec in specs if split_of.get(spec["task_id"], Split.PUBLIC) in splits}
     return _Frozen(persona.user_id, documents, parts_of_tasks(documents.values(), persona))
+
+
+LONGEST = 15_000
+"""Characters of the draft."""
+
+
+def draft_changes(benchmark: Benchmark) -> str:
+    """Of published tasks, by persona and position: notes of new versions, why reviewers asked for them, and mistakes
+    that were published. Empty before the first release. Which tasks changed is added to the changelog by itself."""
+    last = benchmark.releases.order_by("-pk").only("pk", "version", "created_at").first()
+    if last is None:
+        return ""
+    revisions = Revision.objects.filter(
+        task__persona__benchmark=benchmark, task__split__in=PUBLISHED, created_at__gt=last.created_at
+    )
+    notes = revisions.exclude(task__state=TaskState.RETIRED).order_by(
+        "task__persona__position", "task__position", "task", "number"
+    )
+    said: dict[tuple[str, str], list[str]] = {}
+    """By persona and task."""
+    for persona, task, note in notes.values_list("task__persona__user_id", "task__task_id", "note"):
+        said.setdefault((persona, task), []).append(_line(note))
+    reviews = Review.objects.filter(
+        revision__task__persona__benchmark=benchmark,
+        decision=Review.Decision.CHANGES_REQUESTED,
+        created_at__gt=last.created_at,
+    ).order_by("pk")
+    asked = ("revision__task__persona__user_id", "revision__task__task_id", "text")
+    for persona, task, text in reviews.values_list(*asked):
+        if (persona, task) in said and text.strip():
+            said[persona, task].append(f"A reviewer asked: {_line(text)}")
+    own = {key: list(dict.fromkeys(filter(None, lines))) for key, lines in said.items()}
+    lines = [f"- {persona}/{task}: {' '.join(texts)}" for (persona, task), texts in own.items() if texts]
+    errata = Erratum.objects.filter(release=last).order_by("number")
+    published = names_of(last.manifest) if errata else set()
+    mended = [
+        f"- Erratum {row.number} of {last.version}: {_line(row.text)}"
+        for row in errata
+        if not row.tasks or published & set(row.tasks)
+    ]
+    return _fitting([*mended, *lines])
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if not line or line.endswith((".", "!", "?", "…")) else f"{line}."
+
+
+def _fitting(lines: list[str]) -> str:
+    kept: list[str] = []
+    room = LONGEST
+    for line in lines:
+        room -= len(line) + 1
+        if room < 0:
+            return "\n".join([*kept, f"- … and {len(lines) - len(kept)} more"])
+        kept.append(line)
+    return "\n".join(kept)

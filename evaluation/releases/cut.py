@@ -18,9 +18,8 @@ from evaluation.releases.candidate import load_candidate
 from evaluation.releases.evidence import without_pilots
 from evaluation.releases.exceptions import EVIDENCE, Accepted, Exceptions, exception_json
 from evaluation.releases.held_out import Cutting
-from evaluation.releases.packing import contents_of, hash_of, store_files, store_sums
+from evaluation.releases.packing import Progress, contents_of, hash_of, store_files, store_sums
 from evaluation.releases.pins import Pin, held_out_manifests, newest_pins, parts_of
-from evaluation.releases.progress import Progress
 from evaluation.releases.readiness import TOLD, Blocker, find_blockers
 from evaluation.releases.signing import Signer, signer_of, why_unsigned
 from evaluation.releases.told import told_in_pack, told_now

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass
 from heapq import merge
-from typing import IO
+from typing import IO, TypeVar
 
 from django.db import transaction
 
@@ -30,7 +30,6 @@ from evaluation.releases.documents.licence import licence_file
 from evaluation.releases.documents.readme import readme_file
 from evaluation.releases.documents.statistics import statistics_file
 from evaluation.releases.pins import Pin, earlier_releases, held_out_manifests, parts_of, pins_of
-from evaluation.releases.progress import Progress
 from studio.domain.base import JsonDict
 from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.pack import (
@@ -49,6 +48,27 @@ from studio.domain.rule_scripts import rule_script_files
 from studio.domain.task import TaskSpec
 from studio.imports.export import episode_files
 from studio.models import Blob
+
+T = TypeVar("T")
+
+
+@dataclass
+class Progress:
+    """For whoever looks from another thread."""
+
+    step: str = ""
+    done: int = 0
+    of: int = 0
+
+    def begin(self, step: str, of: int = 0) -> None:
+        self.step, self.done, self.of = step, 0, of
+
+    def each(self, items: Iterable[T]) -> Iterator[T]:
+        """The same, counted one after another."""
+        for item in items:
+            yield item
+            self.done += 1
+
 
 AT_ONCE = 8 << 20
 """Bytes of files that are read from the database together."""

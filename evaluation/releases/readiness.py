@@ -6,20 +6,61 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from pydantic import Field
+
 from evaluation.assistance.provenance import scripted_texts
 from evaluation.audits.gate import UncomparedJudge, WorseJudge
 from evaluation.audits.paired import PairedShare
+from evaluation.feasibility import kinds
 from evaluation.probes.standing import standings
 from evaluation.releases.candidate import CandidateTask, ReleaseCandidate, load_candidate
 from evaluation.releases.elsewhere import unaccepted_approvals
-from evaluation.releases.limits import limits_of
 from evaluation.releases.signing import why_unsigned
 from studio.domain.base import JsonDict
+from studio.domain.options import Options
 from studio.domain.persona import script_path
 from studio.findings.queries import open_findings
 from studio.imports.export import file_paths
-from studio.models import Benchmark, GraderScript, TaskState
+from studio.models import Benchmark, Event, GraderScript, TaskState, User
 from studio.models.tasks import APPROVED
+from studio.models.transactions import atomic_with_retry
+
+
+class ReleaseLimits(Options):
+    audited_decisions: int = Field(default=10, ge=0, le=1_000_000, title="Decisions that people have resolved")
+    """At least so many: given what judges were shown, and again in truth."""
+    disagreement: float = Field(default=0.1, ge=0, le=1, title="Decisions that people disagree with")
+    """At most this share, from 0 to 1. The paper reports 0.027 for checklists and 0.015 for intents (Table 6)."""
+    not_shown: float = Field(default=0.05, ge=0, le=1, title="Questions for which judges were shown too little")
+    """At most this share of those that people decided."""
+    probe_told: float = Field(default=kinds.TOLD.usual, ge=0, le=1, title=kinds.TOLD.label)
+    """A share of the checklist’s weight, from 0 to 1, like the next three."""
+    probe_built_on: float = Field(default=kinds.BUILT_ON.usual, ge=0, le=1, title=kinds.BUILT_ON.label)
+    probe_alone: float = Field(default=kinds.ALONE.usual, ge=0, le=1, title=kinds.ALONE.label)
+    probe_idle: float = Field(default=kinds.IDLE.usual, ge=0, le=1, title=kinds.IDLE.label)
+
+
+def limits_of(benchmark: Benchmark) -> ReleaseLimits:
+    return ReleaseLimits.read(benchmark.release_limits)
+
+
+@atomic_with_retry
+def set_limits(benchmark: Benchmark, limits: ReleaseLimits, *, by: User) -> None:
+    """Only those that are not as usual are stored."""
+    row = Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    before, after = limits_of(row).model_dump(), limits.model_dump()
+    changed = [
+        f"{ReleaseLimits.model_fields[name].title}: {before[name]:g} → {after[name]:g}"
+        for name in after
+        if before[name] != after[name]
+    ]
+    if changed:
+        row.release_limits = limits.model_dump(exclude_defaults=True)
+        row.save(update_fields=["release_limits"])
+        Event.objects.create(
+            benchmark=row, actor=by, verb="limits_changed", summary=f"{'; '.join(changed)}.", data={"limits": after}
+        )
+
 
 APPROVED_ELSEWHERE = "task-approved-elsewhere"
 NOT_APPROVED, NOT_PILOTED = "task-not-approved", "task-not-piloted"

@@ -18,7 +18,7 @@ from evaluation.models import ReleaseRequest
 from evaluation.models.leased import LeasedRows, LeaseLostError, free
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release, require_new_version
 from evaluation.releases.evidence import read_left_out
-from evaluation.releases.progress import Progress
+from evaluation.releases.packing import Progress
 from evaluation.releases.readiness import TOLD, UNREADABLE
 from studio.access import require
 from studio.domain.base import JsonDict

@@ -2,24 +2,61 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import NamedTuple
 
 from django.core.cache import caches
 
 from evaluation.releases.pins import Pin, newest_pins, parts_of
 from evaluation.releases.readiness import TOLD, Blocker
-from evaluation.releases.texts_within import texts_within
+from evaluation.tools.documents import read_document
+from evaluation.tools.tool import ToolError
 from studio.domain.app_data import CLOCK, ClockError, path_of, read_times
+from studio.domain.archive import Limits, readable_members
 from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.pack import SOLUTIONS
 from studio.domain.splits import HELD_BACK, PUBLISHED, part_of
 from studio.domain.task import TaskSpec
+from studio.files.previews.documents import UnreadableDocumentError, extract
+from studio.files.previews.sniff import sniff
 from studio.imports.export import episode_files
 from studio.models import Benchmark, Task, TaskState
+
+DEEPEST = 3
+MOST_FILES = 100
+"""Within one file, however deep."""
+LIMITS = Limits(file_bytes=16 << 20, unpacked_bytes=64 << 20)
+
+
+def texts_within(path: str, content: bytes) -> Iterator[str]:
+    """Its own first. What cannot be read, or is beyond the limits, is left out: agents cannot read it either."""
+    yield from islice(_texts(path, content, DEEPEST), MOST_FILES)
+
+
+def _texts(path: str, content: bytes, deepest: int) -> Iterator[str]:
+    text = content.decode("utf-8", "replace")
+    with suppress(ToolError):
+        text += f"\n{read_document(path, content) or ''}"
+    yield text
+    if deepest:
+        for name, inner in _files_in(path, content):
+            yield from _texts(name, inner, deepest - 1)
+
+
+def _files_in(path: str, content: bytes) -> Iterator[tuple[str, bytes]]:
+    kind = sniff(path, content)
+    if kind == "zip":
+        yield from readable_members(content, LIMITS)
+    elif kind == "mail":
+        with suppress(UnreadableDocumentError):
+            for name, encoded in extract("mail", content, attached=True)["attached"]:
+                yield name, base64.b64decode(encoded)
+
 
 FEWEST_WORDS = 5
 SHORTEST_ID = 6

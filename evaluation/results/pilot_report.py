@@ -9,7 +9,7 @@ from typing import Any
 
 from evaluation.judging.judged import comp_of, session_items
 from evaluation.judging.judgings import Rules, rules_to_json
-from evaluation.metrics.ablation import AblatedSession, ablation_json
+from evaluation.metrics.comparison import AblatedSession, ablation_json
 from evaluation.metrics.scores import Score, TaskResult, benchmark_score, mean, persona_score, proc, spread
 from evaluation.metrics.sessions import METRICS
 from evaluation.models import JudgingRound, ModelCall, Pilot, Session, Turn

@@ -9,7 +9,7 @@ from django.urls import path
 from django.views.decorators.http import require_GET
 
 from evaluation.audits.blindness import require_judges_open
-from evaluation.audits.judges import judge_rows
+from evaluation.audits.gate import judge_rows
 from evaluation.audits.regression import regression_cases
 from studio.access import SignedInRequest, find_benchmark, require
 

@@ -12,7 +12,7 @@ from evaluation.audits.blindness import find_pilot
 from evaluation.forms.judgings import RejudgingForm, ScoringForm
 from evaluation.models import JudgingRound, Pilot
 from evaluation.pilots.rejudging import RejudgingPlan, plan_rejudging, resume_round, start_rejudging
-from evaluation.results.choice import choose_scoring
+from evaluation.results.scores import choose_scoring
 from studio.access import SignedInRequest, require
 from studio.domain.options import OptionsError
 

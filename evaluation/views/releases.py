@@ -26,16 +26,14 @@ from evaluation.audits.blindness import (
 )
 from evaluation.forms.releases import ErratumForm, ExceptionForm, LimitsForm, ReleaseForm
 from evaluation.models import ReleaseException, ReleaseRequest
-from evaluation.releases.blocker_kinds import BlockerKind, open_blockers, readiness_of, released_tasks
+from evaluation.releases.blocker_kinds import BlockerKind, blocked_releases, open_blockers, readiness_of, released_tasks
 from evaluation.releases.candidate import load_candidate
-from evaluation.releases.comparison import changes_since
+from evaluation.releases.comparison import changes_since, draft_changes
 from evaluation.releases.download import archive_response, find_held_out, site_response, statement_response
-from evaluation.releases.draft import draft_changes
 from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.errata import publish_erratum
 from evaluation.releases.evidence import pilots_of_next_release
 from evaluation.releases.exceptions import EVIDENCE, Accepted, Exceptions, accept_blockers, digest, withdraw_exception
-from evaluation.releases.limits import limits_of, set_limits
 from evaluation.releases.pins import earlier_releases
 from evaluation.releases.readiness import (
     APPROVED_ELSEWHERE,
@@ -50,11 +48,12 @@ from evaluation.releases.readiness import (
     UNSIGNED,
     Blocker,
     find_blockers,
+    limits_of,
+    set_limits,
 )
 from evaluation.releases.requests import BLOCKED, newest_request, request_release
 from evaluation.releases.signing import key_of, replace_key
 from evaluation.releases.site import pilots_of
-from evaluation.releases.todo import blocked_releases
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require, why_not
 from studio.domain.base import JsonDict
 from studio.domain.episode import Split

@@ -21,8 +21,7 @@ from evaluation.results.document import figure_document, results_document
 from evaluation.results.eee import eee_zip
 from evaluation.results.figures.catalogue import build_figure
 from evaluation.results.figures.figure import Figure
-from evaluation.results.figures.pages import comparison_html, figure_body, figure_lists
-from evaluation.results.item_figures import item_notes
+from evaluation.results.figures.pages import comparison_html, figure_body, figure_lists, item_notes
 from evaluation.results.pages import leaderboard_html, session_list
 from evaluation.results.tables import ResultsTable, number_tables, render_tables, tables_of, zip_of
 from studio.access import SignedInRequest, find_benchmark, find_task, may

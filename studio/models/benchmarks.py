@@ -63,7 +63,7 @@ class Benchmark(models.Model):
     plan_standalone = models.PositiveSmallIntegerField(default=PAPER_PLAN.standalone)
     plan_signals = models.PositiveSmallIntegerField(default=PAPER_PLAN.signals)
     release_limits = models.JSONField(default=dict, blank=True)
-    """``evaluation.releases.limits.ReleaseLimits``, without those that are as usual."""
+    """``evaluation.releases.readiness.ReleaseLimits``, without those that are as usual."""
     licence = models.CharField(max_length=40, blank=True, choices=[(key, key) for key in (*LICENCES, OWN)])
     """Empty: unknown. What this and the next five mean says ``studio.domain.credits``."""
     licence_text = models.TextField(blank=True)

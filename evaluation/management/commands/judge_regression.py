@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evaluation.audits.judges import judges_document
+from evaluation.audits.gate import judges_document
 from studio.management.base import ReportCommand
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from evaluation.releases.documents.licence import licence_name
 from evaluation.releases.documents.markdown import bullets, document, inline, paragraphs, table
-from evaluation.releases.documents.splits import splits_text
-from evaluation.releases.documents.statistics import canary
+from evaluation.releases.documents.statistics import canary, splits_text
 from studio.domain.base import JsonDict
 from studio.domain.pack import SOLUTIONS
 from studio.domain.phrases import count_of

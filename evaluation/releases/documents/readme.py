@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from evaluation.releases.documents.changelog import changes_text, erratum_text
+from evaluation.releases.documents.citation import Value, yaml_text
 from evaluation.releases.documents.flat import NOT_CARRIED
 from evaluation.releases.documents.licence import licence_name
 from evaluation.releases.documents.markdown import bullets, document, inline, paragraphs, quote
-from evaluation.releases.documents.splits import splits_text
-from evaluation.releases.documents.statistics import canary
-from evaluation.releases.documents.yaml_text import Value, yaml_text
+from evaluation.releases.documents.statistics import canary, splits_text
 from studio.domain.base import JsonDict
 from studio.domain.credits import LICENCES
 from studio.domain.pack import (

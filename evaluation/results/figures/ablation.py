@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from evaluation.metrics.ablation import AblatedSession, compare_arms, unchanged_tasks
-from evaluation.metrics.comparison import Comparison
+from evaluation.metrics.comparison import AblatedSession, Comparison, compare_arms, unchanged_tasks
 from evaluation.metrics.sessions import METRICS, Metric
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import Results

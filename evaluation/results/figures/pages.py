@@ -1,4 +1,4 @@
-"""Figures as the page shows them, with links to the sessions behind each row."""
+"""Figures as pages show them: with links to the sessions behind each row, and beside the rows of a task's editor."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import Results
-from evaluation.results.compared import differences
-from evaluation.results.figures.catalogue import FIGURES, FigureKind
+from evaluation.results.compared import differences, find_flips
+from evaluation.results.figures.catalogue import FIGURES, FigureKind, build_figure
 from evaluation.results.figures.figure import Figure, cell_text, value_text
 from evaluation.results.figures.rules import separation_of
-from evaluation.results.flips import find_flips
+from studio.domain.task import TaskSpec
 
 FLIPS = 100
 """Pairs of sessions on the page of a comparison."""
@@ -119,3 +119,52 @@ def _cell(row: Mapping[str, Any], at: int, figure: Figure, sessions: str) -> Fig
 def _address(link: Any, sessions: str) -> str:
     """Of a filter of sessions, or as it is."""
     return f"{sessions}&{urlencode(link)}" if isinstance(link, Mapping) else link or ""
+
+
+MEANINGS = {
+    "never met": "No session met it.",
+    "always met": "Every session met it, so it tells nothing apart.",
+    "against the total": "Strong sessions miss it more often than weak ones.",
+}
+
+
+@dataclass(frozen=True)
+class ItemNote:
+    uid: str
+    kind: str
+    """``intent`` or ``criterion``."""
+    share: float
+    """Of the sessions that met it."""
+    discrimination: float | None
+    n: int
+    suspicion: str
+    """Why it is a likely defect; empty if nothing speaks for it."""
+    is_reworded: bool
+    """Since it was piloted."""
+
+    @property
+    def met(self) -> int:
+        return round(self.share * self.n)
+
+    @property
+    def meaning(self) -> str:
+        return MEANINGS.get(self.suspicion, "")
+
+
+def item_notes(results: Results, mode: ScoringMode, persona: str, task: TaskSpec) -> list[ItemNote]:
+    """As the figure of all items has them."""
+    texts = {row.uid: row.content for row in task.intents} | {row.uid: row.criterion for row in task.checklist}
+    rows = build_figure(results, "items", mode.value).rows
+    return [
+        ItemNote(
+            row["uid"],
+            row["kind"],
+            row["difficulty"],
+            row["discrimination"],
+            row["n"],
+            row["suspicion"],
+            is_reworded=row["item"].partition(": ")[2] != texts[row["uid"]],
+        )
+        for row in rows
+        if (row["persona"], row["task"]) == (persona, task.task_id) and row["uid"] in texts
+    ]

@@ -10,7 +10,7 @@ from annotations.campaigns import close_campaign
 from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign
 from evaluation.audits.corrections import correct_by_audit, corrections_by, take_corrections_back, why_not_scored
-from evaluation.audits.judges import judges_document
+from evaluation.audits.gate import judges_document
 from evaluation.models import JudgingRound, Pilot, ScoringChoice, Session, Verdict, VerdictCorrection
 from evaluation.results.scores import read_scores
 from studio.domain.options import OptionsError

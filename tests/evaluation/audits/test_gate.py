@@ -7,8 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotations.models import AuditCampaign
-from evaluation.audits.gate import round_in_use, uncompared_judges, worse_judges
-from evaluation.audits.judges import judges_document
+from evaluation.audits.gate import judges_document, round_in_use, uncompared_judges, worse_judges
 from evaluation.models import Judging, JudgingRound, Pilot, ScoringChoice, Session
 from evaluation.models.judgings import Purpose
 from evaluation.releases.readiness import is_worse, not_compared

@@ -24,8 +24,7 @@ from evaluation.models import Judging, JudgingRound, ModelEndpoint
 from evaluation.pilots.judging_work import work_on
 from evaluation.pilots.model_audits import ModelAuditOptions, plan_model_audit, start_model_audit
 from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, start_rejudging
-from evaluation.results.choice import choose_scoring
-from evaluation.results.scores import read_scores
+from evaluation.results.scores import choose_scoring, read_scores
 from studio.domain.options import OptionsError
 from tests.annotations.builders import judged, make_person, open_audit, record_judgment
 from tests.evaluation.audits.test_sessions import client_of

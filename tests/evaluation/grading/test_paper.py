@@ -15,9 +15,9 @@ from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, start_
 from evaluation.protocol.prompt_files import CURRENT
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import ProtocolName
-from evaluation.results.choice import choose_scoring
 from evaluation.results.comparison import round_report, summarize_rounds
 from evaluation.results.pilot_report import pilot_report
+from evaluation.results.scores import choose_scoring
 from studio.domain.options import OptionsError
 from studio.domain.task import ExactCheck
 from tests.evaluation.builders import file, intents, rubric, rule, task

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.ablation import AblatedSession, compare_arms, unchanged_tasks
+from evaluation.metrics.comparison import AblatedSession, compare_arms, unchanged_tasks
 from evaluation.metrics.scores import TaskResult
 from evaluation.protocol.scoring import ScoringMode
 

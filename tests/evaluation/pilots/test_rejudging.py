@@ -19,12 +19,11 @@ from evaluation.models import Judging, JudgingRound, ModelCall, Pilot, ScoringCh
 from evaluation.pilots.judging_work import work_on
 from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, resume_round, start_rejudging
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.results.choice import choose_scoring
 from evaluation.results.comparison import round_report
 from evaluation.results.loading import load_pilot
 from evaluation.results.pages import compute_ahead
 from evaluation.results.pilot_report import pilot_report, scores_json
-from evaluation.results.scores import read_scores
+from evaluation.results.scores import choose_scoring, read_scores
 from studio.domain.options import OptionsError
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import work_through

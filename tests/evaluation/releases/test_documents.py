@@ -14,13 +14,12 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from evaluation.releases.documents.changelog import changelog_file
-from evaluation.releases.documents.citation import author, citation_file
+from evaluation.releases.documents.citation import author, citation_file, yaml_text
 from evaluation.releases.documents.data_card import data_card_file
 from evaluation.releases.documents.licence import licence_file
 from evaluation.releases.documents.markdown import inline, paragraphs, printable, quote, table
 from evaluation.releases.documents.readme import readme_file
 from evaluation.releases.documents.statistics import statistics_file
-from evaluation.releases.documents.yaml_text import yaml_text
 from studio.domain.credits import LICENCES
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from evaluation.releases.comparison import LONGEST, draft_changes
 from evaluation.releases.cut import ReleaseOptions, cut_release
-from evaluation.releases.draft import LONGEST, draft_changes
 from evaluation.releases.errata import ErratumOptions, publish_erratum
 from studio.drafts.load import load_task
 from studio.episodes.moves import Move, make_move
@@ -77,7 +77,7 @@ def test_long_draft_says_what_it_leaves_out(benchmark: Benchmark, owner: User, m
     for name in "abc":
         change(name, f"The fee {name} is named.", owner)
     assert LONGEST < 20_000
-    monkeypatch.setattr("evaluation.releases.draft.LONGEST", 80)
+    monkeypatch.setattr("evaluation.releases.comparison.LONGEST", 80)
     assert draft_changes(benchmark).splitlines()[-1].endswith("more")
 
 

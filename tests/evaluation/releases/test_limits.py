@@ -8,8 +8,7 @@ from django.urls import reverse
 
 from evaluation.feasibility.kinds import LIMITS
 from evaluation.probes.standing import probe_limits
-from evaluation.releases.limits import ReleaseLimits, limits_of, set_limits
-from evaluation.releases.readiness import release_blockers
+from evaluation.releases.readiness import ReleaseLimits, limits_of, release_blockers, set_limits
 from studio.domain.options import OptionsError
 from studio.models import Benchmark, Event, Role
 from tests.at_once import after

@@ -8,7 +8,7 @@ from email.message import EmailMessage
 
 import pytest
 
-from evaluation.releases.texts_within import LIMITS, texts_within
+from evaluation.releases.told import LIMITS, texts_within
 from evaluation.tools.documents import read_document
 from studio.files.previews.documents import extract
 

@@ -16,7 +16,7 @@ from evaluation.models import Release, ReleaseRequest
 from evaluation.probes.solutions import write_solution
 from evaluation.protocol.given import GivenTurn
 from evaluation.releases.cut import ReleaseOptions, cut_release
-from evaluation.releases.progress import Progress
+from evaluation.releases.packing import Progress
 from evaluation.releases.requests import MAX_ATTEMPTS, due_releases, make_release, request_release
 from evaluation.views.releases import ROWS_PER_KIND
 from studio.domain.options import OptionsError

@@ -12,8 +12,7 @@ from django.test import Client
 from evaluation.models import Session
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import compute_results
-from evaluation.results.compared import differences
-from evaluation.results.flips import find_flips
+from evaluation.results.compared import differences, find_flips
 from studio.drafts.load import load_task
 from studio.models import Benchmark, Task
 from studio.tasks.save import save_task

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from evaluation.releases.missing_tools import missing_tools
+from evaluation.releases.candidate import missing_tools
 from studio.domain import tool_servers
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ToolEvidence
