@@ -1,4 +1,4 @@
-"""Opening and closing audits."""
+"""Opening and closing audits, and what happened to one."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from annotations.models import Answer, AuditCampaign, Packet, Population, Seat
+from annotations.models import Answer, AuditCampaign, Judgment, Opening, Packet, Population, Seat
 from annotations.packets import PacketContent, Sealed
+from annotations.seals import Openings
 from studio.access import ALLOWED
 from studio.domain.options import OptionsError
 from studio.files.previews.markup import markdown
@@ -277,4 +279,43 @@ def reopen_campaign(campaign: AuditCampaign, *, by: User, reason: str) -> None:
         benchmark=row.benchmark,
         address=row.get_absolute_url(),
         by=by,
+    )
+
+
+VERBS = ("audit_opened", "audit_closed", "audit_reopened", "verdicts_corrected")
+
+
+@dataclass(frozen=True)
+class CampaignHistory:
+    events: Sequence[Event]
+    """Openings, closings and reopenings, oldest first."""
+    taken_back: int
+    """Answers that auditors took back."""
+    after_results: int
+    """Answers given after the audit was first closed: their auditors may have seen the results."""
+    openings: Sequence[Opening]
+    """Who saw what it seals, and when first."""
+    after_opening: int
+    """Answers of people who had seen it: they count in nothing."""
+
+    @property
+    def was_reopened(self) -> bool:
+        return any(event.verb == "audit_reopened" for event in self.events)
+
+
+def history_of(campaign: AuditCampaign) -> CampaignHistory:
+    rows = Event.objects.filter(benchmark=campaign.benchmark_id, verb__in=VERBS, data__campaign=campaign.pk)
+    events = list(rows.select_related("actor").order_by("pk"))
+    judgments = Judgment.objects.filter(packet__campaign=campaign)
+    closed: datetime | None = next((event.at for event in events if event.verb == "audit_closed"), None)
+    answers = judgments.exclude(state=Judgment.State.UNDONE)
+    seen = Openings([campaign.pk])
+    return CampaignHistory(
+        events=events,
+        taken_back=judgments.filter(state=Judgment.State.UNDONE).count(),
+        after_results=answers.filter(created_at__gt=closed).count() if closed else 0,
+        openings=list(campaign.openings.select_related("person")),
+        after_opening=sum(
+            seen.before(at, campaign.pk, auditor) for auditor, at in answers.values_list("auditor", "created_at")
+        ),
     )

@@ -13,7 +13,7 @@ from annotations.campaigns import CampaignPlan, validate_plan
 from annotations.decided import audited_questions
 from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign, Judgment, Packet
-from annotations.planning import ALIKENESS, half_width
+from annotations.sampling import ALIKENESS, half_width
 from annotations.sources import model_auditors
 from annotations.visibility import given_answers
 from studio.domain.csv_files import write_csv

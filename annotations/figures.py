@@ -9,14 +9,13 @@ from typing import Any
 from django.db.models import Count, Q
 
 from annotations.agreement import Confusion
-from annotations.breakdowns import break_down
+from annotations.campaigns import history_of
 from annotations.controls import ControlRates, control_rates, control_rates_of_models
 from annotations.decided import audited_questions
-from annotations.history import history_of
 from annotations.intervals import Rate
 from annotations.models import AuditCampaign, Judgment
 from annotations.packets import STATUSES
-from annotations.results import AgreementRow, DisagreementRow, JudgeErrors, SourceRow, summarize
+from annotations.results import AgreementRow, DisagreementRow, JudgeErrors, SourceRow, break_down, summarize
 from annotations.scores import Interval, MetricScores, corrected_scores
 from annotations.visibility import newest_judgments
 

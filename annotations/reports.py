@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.adjudication import undecided_packets, waiting_for_first
-from annotations.breakdowns import break_down
 from annotations.consensus import decide_questions
 from annotations.controls import control_rates, control_rates_of_models
 from annotations.decided import AuditedQuestion, audited_questions
 from annotations.intervals import Rate
 from annotations.models import AuditCampaign, Judgment, Packet
 from annotations.packets import DECISION, STATUSES, VOID, Sealed
-from annotations.results import QUESTIONS, AuditSummary, DisagreementRow, summarize
+from annotations.results import QUESTIONS, AuditSummary, DisagreementRow, break_down, summarize
 from annotations.scores import corrected_scores
 from annotations.visibility import ADJUDICATORS, given_answers
 from studio.access import roles_in

@@ -1,13 +1,13 @@
 from django.urls import path
 
-from annotations.views import adjudication, auditors, campaigns, judging
+from annotations.views import adjudication, campaigns, judging
 
 app_name = "annotations"
 
 urlpatterns = [
     path("", campaigns.campaigns, name="campaigns"),
-    path("mine/", auditors.mine, name="mine"),
-    path("people/<slug:slug>/", auditors.people, name="people"),
+    path("mine/", campaigns.mine, name="mine"),
+    path("people/<slug:slug>/", campaigns.people, name="people"),
     path("<int:pk>/", campaigns.campaign, name="campaign"),
     path("<int:pk>/plan/", campaigns.plan, name="plan"),
     path("<int:pk>/export.csv", campaigns.export, {"style": "csv"}, name="export_csv"),

@@ -9,12 +9,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, QuerySet
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from annotations.models import Adjudication, Answer, AuditCampaign, Judgment, Packet, Seat
-from annotations.seals import AUDITORS, Openings, opened_by
-from studio.access import ALLOWED, benchmarks_for, roles_in, why_not
+from annotations.seals import AUDITORS, Openings, may_see_results, opened_by
+from studio.access import ALLOWED, benchmarks_for, require, roles_in, why_not
 from studio.models import Benchmark, Membership, User
 
 OPENERS = ALLOWED["plan_audit"]
@@ -233,3 +235,32 @@ def _auditors_of(campaigns: Collection[AuditCampaign]) -> dict[int, set[int]]:
 
 def _personal_order(*numbers: int) -> str:
     return hashlib.sha256(repr(numbers).encode()).hexdigest()
+
+
+def find_campaign(user: User, pk: int | str) -> AuditCampaign:
+    """Raises Http404."""
+    return get_object_or_404(visible_campaigns(user), pk=pk)
+
+
+def find_assigned_campaign(user: User, pk: int | str) -> AuditCampaign:
+    """Raises Http404, or PermissionDenied unless the person is an auditor of the campaign."""
+    row = find_campaign(user, pk)
+    require(user, row.benchmark, "audit")
+    if not is_auditor(user, row):
+        raise PermissionDenied("Other auditors were chosen for this audit. Whoever opened it can open one for you.")
+    return row
+
+
+def find_packet(campaign: AuditCampaign, position: int | str) -> Packet:
+    """Raises Http404."""
+    return get_object_or_404(campaign.packets.select_related("campaign"), position=position)
+
+
+def readable_packets(user: User, campaign: AuditCampaign) -> list[Packet]:
+    """All of them to those who see the results; to others those that they hold or answered."""
+    packets = list(campaign.packets.select_related("campaign"))
+    if may_see_results(user, campaign):
+        return packets
+    given = given_answers([campaign.pk])
+    held = set(campaign.packets.filter(seats__auditor=user).values_list("pk", flat=True))
+    return [row for row in packets if row.pk in held or user.pk in given.get(row.pk, {})]

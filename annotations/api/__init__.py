@@ -1,5 +1,1 @@
 """The API of audits."""
-
-from annotations.api.campaigns import CampaignSerializer, CampaignViewSet
-
-__all__ = ["CampaignSerializer", "CampaignViewSet"]

@@ -9,16 +9,14 @@ from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
-from annotations.access import find_assigned_campaign, find_campaign
-from annotations.api.judging import PacketActions
-from annotations.api.requests import ANY, user_of, valid
+from annotations.api.judging import ANY, PacketActions, user_of, valid
 from annotations.auditors import own_record, record_json, records_in
 from annotations.campaigns import close_campaign, reopen_campaign
 from annotations.figures import campaign_figures
 from annotations.judgments import MAX_COMMENT_LENGTH, open_results
 from annotations.models import AuditCampaign
 from annotations.seals import may_see_results, sees_results
-from annotations.visibility import shares_of, visible_campaigns
+from annotations.visibility import find_assigned_campaign, find_campaign, shares_of, visible_campaigns
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import KEY, OBJECTS, ConflictAPIError
 from studio.models import ApiToken, User

@@ -3,35 +3,108 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.response import Response
 
-from annotations.access import find_assigned_campaign, find_campaign, find_packet, readable_packets
 from annotations.adjudication import STILL_SEALED, adjudicate
-from annotations.api.packets import judgments_json, packet_json, question_json
-from annotations.api.requests import ANY, user_of, valid
 from annotations.decided import AuditedQuestion, audited_questions
 from annotations.judgments import (
     MAX_COMMENT_LENGTH,
     HandedIn,
+    current_judgments,
     next_number,
     record_judgment,
     take_back,
     undo_last,
 )
-from annotations.leases import next_packet
-from annotations.models import AuditCampaign, Cause
-from annotations.packets import BROKEN, DECISION, NO, NOT_SHOWN, UNSURE, YES
+from annotations.leases import next_packet, read_draft
+from annotations.models import AuditCampaign, Cause, Packet
+from annotations.packets import BROKEN, DECISION, NO, NOT_SHOWN, UNSURE, YES, PacketContent
 from annotations.seals import sees_results
-from annotations.visibility import may_adjudicate, why_not_adjudicate
+from annotations.visibility import (
+    find_assigned_campaign,
+    find_campaign,
+    find_packet,
+    may_adjudicate,
+    readable_packets,
+    why_not_adjudicate,
+)
 from studio.access import ApiRequest
 from studio.api.base import OBJECTS, ConflictAPIError
-from studio.models import ApiToken
+from studio.models import ApiToken, User
+
+ANY = OpenApiTypes.OBJECT
+
+
+def user_of(request: Any) -> User:
+    user: User = request.user
+    return user
+
+
+def valid(serializer: type[serializers.Serializer[Any]], request: ApiRequest) -> dict[str, Any]:
+    given = serializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    return dict(given.validated_data)
+
+
+def question_json(packet: Packet, user: User) -> dict[str, Any]:
+    content = PacketContent.model_validate(packet.content)
+    found = content.model_dump(mode="json")
+    for question, row in zip(found["questions"], content.questions, strict=True):
+        question["choices"] = list(content.offered(row.choices))
+    return {
+        "position": packet.position,
+        **found,
+        "number": next_number(packet, user),
+        "draft": read_draft(packet, user),
+    }
+
+
+def packet_json(packet: Packet, questions: Mapping[int, Sequence[AuditedQuestion]] | None) -> dict[str, Any]:
+    """``questions``: of the audit, by packet, to those who see the results."""
+    found = {"position": packet.position, "kind": packet.kind, "subject": packet.content["subject"]}
+    if questions is None:
+        return found
+    if packet.control:
+        closed = packet.campaign.state == AuditCampaign.State.CLOSED
+        return found | ({"control": packet.control, "known": packet.known} if closed else {})
+    rows = questions[packet.pk]
+    decided = {
+        "resolved": rows[0].resolved,
+        "answers": {row.key: row.final for row in rows},
+        "judged_by": len(rows[0].answers),
+        "adjudicated": any(row.adjudicated for row in rows),
+    }
+    judge = {name: value for name, value in packet.sealed.items() if name != "thoughts"}
+    return found | {
+        "judge": {"answers": {row.key: row.judge for row in rows}, **judge},
+        "stratum": packet.stratum,
+        "labels": packet.labels,
+        "consensus": None if rows[0].resolved is None else decided,
+    }
+
+
+def judgments_json(packet: Packet) -> list[dict[str, Any]]:
+    return [
+        {
+            "auditor": row.auditor.get_username(),
+            "answers": {key: answer for key, answer in row.by_question.items() if key not in packet.known},
+            "evidence": row.evidence,
+            "comment": row.comment,
+            "confidence": row.confidence,
+            "cause": row.cause,
+            "milliseconds": row.milliseconds,
+        }
+        for row in current_judgments(packet)
+    ]
+
 
 Questions = dict[int, list[AuditedQuestion]]
 POSITION = r"packets/(?P<position>[0-9]{1,9})"

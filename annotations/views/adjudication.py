@@ -9,7 +9,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotations.access import find_campaign, find_packet
 from annotations.adjudication import (
     FIRST_FIRST,
     STILL_SEALED,
@@ -25,7 +24,7 @@ from annotations.judgments import current_judgments
 from annotations.models import AuditCampaign, Judgment
 from annotations.packets import DECISION, PacketContent
 from annotations.seals import sees_results
-from annotations.visibility import may_adjudicate, why_not_adjudicate
+from annotations.visibility import find_campaign, find_packet, may_adjudicate, why_not_adjudicate
 from studio.access import SignedInRequest
 from studio.models import User
 

@@ -13,15 +13,14 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotations import reports
-from annotations.access import find_campaign
-from annotations.campaigns import close_campaign, instructions_html, reopen_campaign
+from annotations.auditors import FEW, oversights, own_record, records_in
+from annotations.campaigns import close_campaign, history_of, instructions_html, reopen_campaign
 from annotations.exports import export_csv, export_document, export_parquet, plan_document
-from annotations.history import history_of
 from annotations.judgments import own_answers
 from annotations.models import AuditCampaign
 from annotations.seals import sealed_by, sees_results
-from annotations.visibility import benchmarks_to_audit, is_auditor, shares_of, visible_campaigns
-from studio.access import SignedInRequest, may, require
+from annotations.visibility import benchmarks_to_audit, find_campaign, is_auditor, shares_of, visible_campaigns
+from studio.access import SignedInRequest, find_benchmark, may, require
 from studio.domain.options import OptionsError
 
 
@@ -145,3 +144,19 @@ def reopen(request: SignedInRequest, pk: int) -> HttpResponse:
     except OptionsError as error:
         messages.warning(request, str(error))
     return redirect(row)
+
+
+@login_required
+@require_GET
+def mine(request: SignedInRequest) -> HttpResponse:
+    context = {"record": own_record(request.user), "oversights": oversights(request.user), "few": FEW}
+    return render(request, "annotations/mine.html", context)
+
+
+@login_required
+@require_GET
+def people(request: SignedInRequest, slug: str) -> HttpResponse:
+    benchmark = find_benchmark(request.user, slug)
+    require(request.user, benchmark, "plan_audit")
+    context = {"benchmark": benchmark, "records": records_in(benchmark, request.user), "few": FEW}
+    return render(request, "annotations/people.html", context)

@@ -9,7 +9,6 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotations.access import find_assigned_campaign, find_packet
 from annotations.campaigns import instructions_html
 from annotations.forms import JudgmentForm, SessionJudgmentForm, known_answers
 from annotations.judgments import (
@@ -31,7 +30,7 @@ from annotations.leases import (
 )
 from annotations.models import AuditCampaign, Packet
 from annotations.packets import PacketContent
-from annotations.visibility import shares_of
+from annotations.visibility import find_assigned_campaign, find_packet, shares_of
 from studio.access import SignedInRequest
 from studio.models import User
 

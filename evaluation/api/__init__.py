@@ -6,15 +6,13 @@ from django.urls import URLPattern, URLResolver, include, path
 from rest_framework.routers import SimpleRouter
 
 from evaluation.api import assistance
-from evaluation.api.audits import AuditViewSet
-from evaluation.api.known_answers import KnownAnswersView, KnownAnswerView
+from evaluation.api.audits import AuditViewSet, KnownAnswersView, KnownAnswerView
 from evaluation.api.pilots import EndpointViewSet, PilotViewSet
-from evaluation.api.prospects import ProspectsView
 from evaluation.api.releases import ReleaseExceptionsView, ReleaseExceptionView, ReleaseLimitsView, ReleaseViewSet
 from evaluation.api.results import ResultsAPIView
 from evaluation.api.sessions import SessionViewSet
 from evaluation.api.submissions import SubmissionsView
-from evaluation.api.validation import ValidationView
+from evaluation.api.validation import ProspectsView, ValidationView
 
 router = SimpleRouter()
 router.register("pilots", PilotViewSet, basename="api-pilot")

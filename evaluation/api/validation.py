@@ -1,4 +1,4 @@
-"""The API of validation: what is known of each task, and probing what was not probed yet."""
+"""The API of whether tasks can be done, of validation, and of probing what was not probed yet."""
 
 from __future__ import annotations
 
@@ -12,11 +12,21 @@ from evaluation.models import Validation
 from evaluation.probes.cost import told_before
 from evaluation.probes.standing import standings
 from evaluation.probes.validation import ValidationOptions, start_validation
+from evaluation.trials.outlook import outlook
 from studio import access
 from studio.access import ApiRequest
 from studio.api.base import given_in
 from studio.domain.base import JsonDict
 from studio.models import ApiToken, Benchmark
+
+
+class ProspectsView(APIView):
+    @extend_schema(responses={200: OpenApiResponse(OpenApiTypes.OBJECT, "As ``manage.py can_be_done --json``.")})
+    def get(self, request: ApiRequest, slug: str, user_id: str) -> Response:
+        """Sign in and make plausible calls as each placed task says; nothing is stored."""
+        persona = access.find_persona(request.user, slug, user_id)
+        return Response({"tasks": [prospect.document() for prospect in outlook(persona)]})
+
 
 DOCUMENT = OpenApiResponse(OpenApiTypes.OBJECT, "As ``manage.py probe --json``.")
 

@@ -19,8 +19,7 @@ from pydantic import Field
 from annotations.campaigns import MAX_INSTRUCTIONS, CampaignPlan, FrozenDecision, open_campaign, validate_auditors
 from annotations.gold import draw_gold
 from annotations.models import AuditCampaign
-from annotations.planning import decisions_needed, sessions_needed
-from annotations.sampling import draw_sample
+from annotations.sampling import decisions_needed, draw_sample, sessions_needed
 from evaluation.audits.blindness import closed_pilots
 from evaluation.audits.campaigns import frozen_names, is_judged_by_script, model_names, source_of
 from evaluation.audits.freezing import UNIFORM, Strata, draw_decisions, freeze_sessions

@@ -1,22 +1,45 @@
-"""Opening an audit of a pilot's judge. It is here because the audit pages know nothing of pilots."""
+"""Pages of audits that know of pilots: opening one, letting a model take part, whether people's answers score, and how
+judges do."""
 
 from __future__ import annotations
 
 import secrets
+from typing import Any
 
+from django import forms
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods
 
 from annotations.exports import outline_of
-from annotations.visibility import benchmarks_to_audit
+from annotations.models import AuditCampaign
+from annotations.seals import sees_results
+from annotations.visibility import benchmarks_to_audit, find_campaign
+from evaluation.audits.blindness import require_judges_open
+from evaluation.audits.campaigns import audited_pilots
+from evaluation.audits.corrections import (
+    correct_by_audit,
+    corrections_by,
+    overturned_questions,
+    take_corrections_back,
+    why_not_scored,
+)
+from evaluation.audits.gate import judge_rows
 from evaluation.audits.opening import open_audit, plan_audit
+from evaluation.audits.regression import regression_cases
 from evaluation.forms.audits import OpenAuditForm, choices_in
+from evaluation.forms.choices import EndpointChoice
+from evaluation.models import ModelEndpoint
+from evaluation.pilots.model_audits import ModelAuditOptions, ModelAuditPlan, plan_model_audit, start_model_audit
+from evaluation.results.scores import refresh_scores
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, require, why_not
 from studio.domain.options import OptionsError
+from studio.domain.phrases import count_of
+from studio.forms.options import OptionsForm
 
 
 @login_required
@@ -61,4 +84,104 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
     return render(request, "annotations/open.html", context)
 
 
-urlpatterns = [path("audits/new/", audit_new, name="audit_new")]
+class ModelAuditForm(OptionsForm):
+    of = ModelAuditOptions
+    model = EndpointChoice(ModelEndpoint.objects.none(), to_field_name="name")
+
+    def __init__(self, campaign: AuditCampaign, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        model = self.fields["model"]
+        assert isinstance(model, forms.ModelChoiceField)
+        model.queryset = ModelEndpoint.objects.usable_in(campaign.benchmark)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def audit_model(request: SignedInRequest, pk: int) -> HttpResponse:
+    """With parameters, a GET estimates the cost."""
+    row = find_campaign(request.user, pk)
+    require(request.user, row.benchmark, "plan_audit")
+    if not sees_results(request.user, row):
+        raise PermissionDenied("You judge in this audit yourself. Open its results first.")
+    given = request.POST if request.method == "POST" else request.GET
+    form = ModelAuditForm(row, given or None)
+    plan = _plan(form, row)
+    if request.method == "POST" and plan is not None:
+        start_model_audit(plan, by=request.user)
+        messages.success(
+            request, f"{form.cleaned_data['model']} audits {count_of(plan.packets, row.packet_word)}. Its row is below."
+        )
+        return redirect(row)
+    template = "evaluation/audits/model.html"
+    if request.htmx and not request.htmx.boosted:
+        template += "#estimate"
+    request.room = "audits"
+    return render(request, template, {"campaign": row, "form": form, "plan": plan})
+
+
+def _plan(form: ModelAuditForm, campaign: AuditCampaign) -> ModelAuditPlan | None:
+    if not form.is_valid():
+        return None
+    try:
+        return plan_model_audit(campaign, form.options())
+    except OptionsError as error:
+        form.reject(error)
+        return None
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def corrections(request: SignedInRequest, pk: int) -> HttpResponse:
+    row = find_campaign(request.user, pk)
+    require(request.user, row.benchmark, "plan_audit")
+    if not sees_results(request.user, row):
+        raise PermissionDenied("You judge in this audit yourself. Open its results first.")
+    error = None
+    reason = request.POST.get("reason", "")
+    if request.method == "POST":
+        back = "back" in request.POST
+        try:
+            number = (take_corrections_back if back else correct_by_audit)(row, by=request.user, reason=reason)
+        except OptionsError as refused:
+            error = refused
+        else:
+            refresh_scores(audited_pilots(row))
+            whose = "the judge" if back else "people"
+            messages.success(request, f"From now on {count_of(number, 'verdict')} will score as {whose} decided.")
+            return redirect(row)
+    request.room = "audits"
+    return render(
+        request,
+        "evaluation/audits/corrections.html",
+        {
+            "campaign": row,
+            "overturned": overturned_questions(row),
+            "not_scored": dict(why_not_scored(row)),
+            "corrected": corrections_by(row),
+            "error": error,
+            "reason": reason,
+        },
+        status=422 if error else 200,
+    )
+
+
+@login_required
+@require_GET
+def judges(request: SignedInRequest, slug: str) -> HttpResponse:
+    benchmark = find_benchmark(request.user, slug)
+    require(request.user, benchmark, "plan_audit")
+    require_judges_open(request.user, benchmark)
+    cases = regression_cases(benchmark)
+    request.room = "audits"
+    rows = judge_rows(benchmark, cases)
+    in_use = any(row.in_use for row in rows)
+    context = {"benchmark": benchmark, "cases": cases, "rows": rows, "in_use": in_use}
+    return render(request, "evaluation/audits/judges.html", context)
+
+
+urlpatterns = [
+    path("audits/new/", audit_new, name="audit_new"),
+    path("audits/<int:pk>/model/", audit_model, name="audit_model"),
+    path("audits/<int:pk>/corrections/", corrections, name="audit_corrections"),
+    path("audits/judges/<slug:slug>/", judges, name="judges"),
+]

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
-from evaluation.audits.blindness import open_pilots, record_look
+from evaluation.audits.blindness import find_pilot, open_pilots, record_look
 from evaluation.audits.corrections import corrected_in_pilots
 from evaluation.forms.results import CompareForm, ResultsForm
 from evaluation.models import ResultsView
-from evaluation.results.benchmark_results import Results, compute_results
+from evaluation.results.benchmark_results import Results, ResultsError, compute_results
 from evaluation.results.compared import comparison_document, comparison_numbers, comparison_tables
 from evaluation.results.document import figure_document, results_document
 from evaluation.results.eee import eee_zip
@@ -23,8 +24,9 @@ from evaluation.results.figures.catalogue import build_figure
 from evaluation.results.figures.figure import Figure
 from evaluation.results.figures.pages import comparison_html, figure_body, figure_lists, item_notes
 from evaluation.results.pages import leaderboard_html, session_list
+from evaluation.results.selection import address_of_view, save_view, set_tags
 from evaluation.results.tables import ResultsTable, number_tables, render_tables, tables_of, zip_of
-from studio.access import SignedInRequest, find_benchmark, find_task, may
+from studio.access import SignedInRequest, find_benchmark, find_task, may, require
 from studio.drafts.load import load_task
 from studio.models import Benchmark
 
@@ -206,3 +208,80 @@ def _file(document: Mapping[str, Any], tables: Sequence[ResultsTable], style: st
         response = HttpResponse(text, content_type=f"{TYPES[style]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}.{SUFFIXES[style]}"'
     return response
+
+
+@login_required
+@require_GET
+def view_open(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
+    """What was saved, as it is now."""
+    return redirect(address_of_view(_find_view(request, slug, number)))
+
+
+@login_required
+@require_POST
+def view_save(request: SignedInRequest, slug: str) -> HttpResponse:
+    benchmark = find_benchmark(request.user, slug)
+    require(request.user, benchmark, "pilot")
+    form = ResultsForm(request.POST, pilots=list(open_pilots(request.user).filter(benchmark=benchmark)))
+    try:
+        made = save_view(
+            benchmark,
+            request.POST.get("name", "").replace("\0", ""),
+            by=request.user,
+            pilots=sorted(form.numbers),
+            rule=form.rule,
+            scoring=form.mode.value,
+            figure=form.figure_name if request.POST.get("figure") else "",
+        )
+    except ResultsError as error:
+        messages.error(request, str(error))
+        return redirect("evaluation:results", slug)
+    messages.success(request, f"Saved as “{made}”. Everybody in the benchmark can open it.")
+    return redirect(made)
+
+
+@login_required
+@require_POST
+def view_remove(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
+    row = _find_view(request, slug, number)
+    require(request.user, row.benchmark, "pilot")
+    row.delete()
+    messages.success(request, f"Removed “{row}”. Releases that have its numbers keep them.")
+    return redirect("evaluation:results", slug)
+
+
+@login_required
+@require_POST
+def view_freeze(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
+    """Whether the next releases take its numbers with them."""
+    row = _find_view(request, slug, number)
+    require(request.user, row.benchmark, "release")
+    row.in_releases = request.POST.get("in_releases") == "1"
+    row.save(update_fields=["in_releases"])
+    messages.success(
+        request,
+        f"The next release takes the numbers of “{row}” with it."
+        if row.in_releases
+        else f"The next release leaves “{row}” out.",
+    )
+    return redirect("evaluation:results", slug)
+
+
+@login_required
+@require_POST
+def pilot_tags(request: SignedInRequest, pk: int) -> HttpResponse:
+    pilot = find_pilot(request.user, pk)
+    require(request.user, pilot.benchmark, "pilot")
+    try:
+        set_tags(pilot, request.POST.get("tags", ""))
+    except ResultsError as error:
+        messages.error(request, str(error))
+    return redirect(pilot)
+
+
+def _find_view(request: SignedInRequest, slug: str, number: int) -> ResultsView:
+    return get_object_or_404(
+        ResultsView.objects.select_related("benchmark"),
+        benchmark=find_benchmark(request.user, slug),
+        number=min(number, 2**31 - 1),
+    )

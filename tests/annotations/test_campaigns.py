@@ -1,7 +1,6 @@
 import pytest
 
-from annotations.campaigns import close_campaign, reopen_campaign
-from annotations.history import history_of
+from annotations.campaigns import close_campaign, history_of, reopen_campaign
 from annotations.judgments import undo_last
 from annotations.models import AuditCampaign
 from studio.domain.options import OptionsError

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from annotations.adjudication import adjudicate
-from annotations.breakdowns import break_down
 from annotations.campaigns import close_campaign
 from annotations.controls import control_rates, control_rates_by_auditor
 from annotations.exports import export_csv, plan_document
@@ -16,6 +15,7 @@ from annotations.figures import campaign_figures
 from annotations.gold import draw_gold
 from annotations.models import AuditCampaign, Consensus
 from annotations.reports import list_disagreements, list_undecided
+from annotations.results import break_down
 from annotations.seals import sealed_to
 from studio.models import User
 from tests.annotations.builders import (

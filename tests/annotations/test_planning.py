@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from annotations.planning import decisions_needed, half_width, sessions_needed
+from annotations.sampling import decisions_needed, half_width, sessions_needed
 
 
 @pytest.mark.parametrize("wanted", [0.1, 0.05, 0.02, 0.01])
