@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from annotations.models import Adjudication, Answer, AuditCampaign, Judgment, Packet, Seat
-from annotations.seals import AUDITORS, Openings, may_see_results, opened_by
+from annotations.seals import AUDITORS, Openings, may_see_results, opened_by, sees_results
 from studio.access import ALLOWED, benchmarks_for, require, roles_in, why_not
 from studio.models import Benchmark, Membership, User
 
@@ -237,15 +237,25 @@ def _personal_order(*numbers: int) -> str:
     return hashlib.sha256(repr(numbers).encode()).hexdigest()
 
 
-def find_campaign(user: User, pk: int | str) -> AuditCampaign:
-    """Raises Http404."""
-    return get_object_or_404(visible_campaigns(user), pk=pk)
+def find_campaign(user: User, pk: int | str, action: str = "") -> AuditCampaign:
+    """Raises Http404, or PermissionDenied for members who may not do it."""
+    row: AuditCampaign = get_object_or_404(visible_campaigns(user), pk=pk)
+    if action:
+        require(user, row.benchmark, action)
+    return row
+
+
+def find_planned_campaign(user: User, pk: int | str) -> AuditCampaign:
+    """For those who plan audits and see its results, which is recorded. Raises Http404, or PermissionDenied."""
+    row = find_campaign(user, pk, "plan_audit")
+    if not sees_results(user, row):
+        raise PermissionDenied("You judge in this audit yourself. Open its results first.")
+    return row
 
 
 def find_assigned_campaign(user: User, pk: int | str) -> AuditCampaign:
     """Raises Http404, or PermissionDenied unless the person is an auditor of the campaign."""
-    row = find_campaign(user, pk)
-    require(user, row.benchmark, "audit")
+    row = find_campaign(user, pk, "audit")
     if not is_auditor(user, row):
         raise PermissionDenied("Other auditors were chosen for this audit. Whoever opened it can open one for you.")
     return row

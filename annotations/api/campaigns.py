@@ -17,7 +17,7 @@ from annotations.judgments import MAX_COMMENT_LENGTH, open_results
 from annotations.models import AuditCampaign
 from annotations.seals import may_see_results, sees_results
 from annotations.visibility import find_assigned_campaign, find_campaign, shares_of, visible_campaigns
-from studio.access import ApiRequest, find_benchmark, require
+from studio.access import ApiRequest, find_benchmark
 from studio.api.base import KEY, OBJECTS, ConflictAPIError
 from studio.models import ApiToken, User
 
@@ -74,8 +74,7 @@ class CampaignViewSet(PacketActions, mixins.ListModelMixin, viewsets.GenericView
     @action(detail=False)
     def people(self, request: ApiRequest) -> Response:
         """How people judge, for those who plan audits."""
-        benchmark = find_benchmark(user_of(request), request.query_params.get("benchmark", ""))
-        require(user_of(request), benchmark, "plan_audit")
+        benchmark = find_benchmark(user_of(request), request.query_params.get("benchmark", ""), "plan_audit")
         return Response([record_json(row) for row in records_in(benchmark, user_of(request))])
 
     @extend_schema(responses=OpenApiResponse(ANY, "The audit, its progress, and what is left for you."))
@@ -85,8 +84,7 @@ class CampaignViewSet(PacketActions, mixins.ListModelMixin, viewsets.GenericView
     @extend_schema(request=None, responses=CampaignSerializer)
     @action(detail=True, methods=["post"])
     def close(self, request: ApiRequest, pk: str) -> Response:
-        row = find_campaign(user_of(request), pk)
-        require(request.user, row.benchmark, "plan_audit")
+        row = find_campaign(user_of(request), pk, "plan_audit")
         close_campaign(row, by=user_of(request))
         row.refresh_from_db()
         return Response(CampaignSerializer(row).data)
@@ -95,8 +93,7 @@ class CampaignViewSet(PacketActions, mixins.ListModelMixin, viewsets.GenericView
     @action(detail=True, methods=["post"])
     def reopen(self, request: ApiRequest, pk: str) -> Response:
         """Judge on in a closed audit. Its history tells that the results were open in the meantime."""
-        row = find_campaign(user_of(request), pk)
-        require(request.user, row.benchmark, "plan_audit")
+        row = find_campaign(user_of(request), pk, "plan_audit")
         reopen_campaign(row, by=user_of(request), **valid(ReasonSerializer, request))
         row.refresh_from_db()
         return Response(CampaignSerializer(row).data)

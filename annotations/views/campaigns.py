@@ -20,7 +20,7 @@ from annotations.judgments import own_answers
 from annotations.models import AuditCampaign
 from annotations.seals import sealed_by, sees_results
 from annotations.visibility import benchmarks_to_audit, find_campaign, is_auditor, shares_of, visible_campaigns
-from studio.access import SignedInRequest, find_benchmark, may, require
+from studio.access import SignedInRequest, find_benchmark, may
 from studio.domain.options import OptionsError
 
 
@@ -92,8 +92,7 @@ def report(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_GET
 def plan(request: SignedInRequest, pk: int) -> HttpResponse:
     """For those who plan audits, unless they judge in this one."""
-    row = find_campaign(request.user, pk)
-    require(request.user, row.benchmark, "plan_audit")
+    row = find_campaign(request.user, pk, "plan_audit")
     if not sees_results(request.user, row):
         raise PermissionDenied("The plan names the pilots and opens to you with the results.")
     return _download(json.dumps(plan_document(row), indent=2, ensure_ascii=False), f"audit-{pk}-plan.json")
@@ -128,8 +127,7 @@ def _download(content: str | bytes, name: str) -> HttpResponse:
 @login_required
 @require_POST
 def close(request: SignedInRequest, pk: int) -> HttpResponse:
-    row = find_campaign(request.user, pk)
-    require(request.user, row.benchmark, "plan_audit")
+    row = find_campaign(request.user, pk, "plan_audit")
     close_campaign(row, by=request.user)
     return redirect(row)
 
@@ -137,8 +135,7 @@ def close(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def reopen(request: SignedInRequest, pk: int) -> HttpResponse:
-    row = find_campaign(request.user, pk)
-    require(request.user, row.benchmark, "plan_audit")
+    row = find_campaign(request.user, pk, "plan_audit")
     try:
         reopen_campaign(row, by=request.user, reason=request.POST.get("reason", ""))
     except OptionsError as error:
@@ -156,7 +153,6 @@ def mine(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_GET
 def people(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark = find_benchmark(request.user, slug)
-    require(request.user, benchmark, "plan_audit")
+    benchmark = find_benchmark(request.user, slug, "plan_audit")
     context = {"benchmark": benchmark, "records": records_in(benchmark, request.user), "few": FEW}
     return render(request, "annotations/people.html", context)

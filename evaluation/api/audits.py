@@ -10,15 +10,13 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from pydantic import Field
 from rest_framework import status
 from rest_framework.decorators import action
-from rest_framework.exceptions import PermissionDenied
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotations.api.campaigns import CampaignSerializer, CampaignViewSet
 from annotations.gold import questions_of, type_answers
 from annotations.models import AuditCampaign, GoldItem
-from annotations.seals import sees_results
-from annotations.visibility import find_campaign
+from annotations.visibility import find_planned_campaign
 from evaluation.audits.blindness import require_judges_open
 from evaluation.audits.campaigns import audited_pilots
 from evaluation.audits.corrections import (
@@ -32,7 +30,7 @@ from evaluation.audits.known import draw_gold_item, find_gold_item, gold_items, 
 from evaluation.audits.opening import AuditOptions, open_audit
 from evaluation.pilots.model_audits import ModelAuditOptions, plan_model_audit, start_model_audit
 from evaluation.results.scores import refresh_scores
-from studio.access import ApiRequest, find_benchmark, require
+from studio.access import ApiRequest, find_benchmark
 from studio.api.base import given_in, named_in
 from studio.domain.options import Options, OptionsError
 from studio.models import ApiToken, Benchmark
@@ -59,7 +57,7 @@ class AuditViewSet(CampaignViewSet):
     @action(detail=True, methods=["post"])
     def model(self, request: ApiRequest, pk: str) -> Response:
         """Let a model audit the same sessions or decisions. What it answers stands apart from people."""
-        row = self._planned(request, pk)
+        row = find_planned_campaign(request.user, pk)
         options = given_in(request, ModelAudit)
         plan = plan_model_audit(row, options)
         if options.estimate:
@@ -75,8 +73,7 @@ class AuditViewSet(CampaignViewSet):
     @action(detail=False)
     def judges(self, request: ApiRequest) -> Response:
         """How judges do on what people decided, and whether they are worse than the one in use."""
-        benchmark = find_benchmark(request.user, request.query_params.get("benchmark", ""))
-        require(request.user, benchmark, "plan_audit")
+        benchmark = find_benchmark(request.user, request.query_params.get("benchmark", ""), "plan_audit")
         require_judges_open(request.user, benchmark)
         return Response(judges_document(benchmark))
 
@@ -84,30 +81,22 @@ class AuditViewSet(CampaignViewSet):
     @action(detail=True)
     def corrections(self, request: ApiRequest, pk: str) -> Response:
         """Where people decided otherwise than the judge, and how many verdicts score as they decided."""
-        return Response(_corrections_json(self._planned(request, pk)))
+        return Response(_corrections_json(find_planned_campaign(request.user, pk)))
 
     @extend_schema(request=Correction, responses=OpenApiResponse(OpenApiTypes.OBJECT, "As GET."))
     @corrections.mapping.post
     def correct(self, request: ApiRequest, pk: str) -> Response:
         """Let people's answers score, of a closed audit, or the judge's verdicts again."""
-        row = self._planned(request, pk)
+        row = find_planned_campaign(request.user, pk)
         given = given_in(request, Correction)
         (take_corrections_back if given.back else correct_by_audit)(row, by=request.user, reason=given.reason)
         refresh_scores(audited_pilots(row))
         return Response(_corrections_json(row))
 
-    def _planned(self, request: ApiRequest, pk: str) -> AuditCampaign:
-        row = find_campaign(request.user, pk)
-        require(request.user, row.benchmark, "plan_audit")
-        if not sees_results(request.user, row):
-            raise PermissionDenied("You judge in this audit yourself. Open its results first.")
-        return row
-
     @extend_schema(request=NewAudit, responses={201: CampaignSerializer})
     def create(self, request: ApiRequest) -> Response:
         """Freeze a sample of what judges decided in pilots, for people to judge."""
-        benchmark = find_benchmark(request.user, named_in(request, "benchmark"))
-        require(request.user, benchmark, "plan_audit")
+        benchmark = find_benchmark(request.user, named_in(request, "benchmark"), "plan_audit")
         options = given_in(request, NewAudit)
         row = open_audit(benchmark, options, by=request.user)
         return Response(CampaignSerializer(row).data, status=status.HTTP_201_CREATED)
@@ -155,8 +144,7 @@ class KnownAnswersView(APIView):
         return Response(_item_json(item), status=status.HTTP_201_CREATED)
 
     def _benchmark(self, request: ApiRequest, slug: str) -> Benchmark:
-        benchmark = find_benchmark(request.user, slug)
-        require(request.user, benchmark, "plan_audit")
+        benchmark = find_benchmark(request.user, slug, "plan_audit")
         return benchmark
 
 

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 
 from evaluation.audits.blindness import find_pilot
 from evaluation.models import Pilot
-from studio.access import ApiRequest, require
+from studio.access import ApiRequest
 from studio.api.base import Given, given_in
 
 BENCHMARK = OpenApiParameter("benchmark", str, description="Slug; limits to this benchmark.")
@@ -27,6 +27,5 @@ def is_key(text: str) -> bool:
 def pilot_and_options(request: ApiRequest, pk: str, of: type[Given]) -> tuple[Pilot, Given]:
     """A pilot that the user may start and control, and the request's body. Raises Http404, PermissionDenied and
     OptionsError."""
-    pilot = find_pilot(request.user, pk)
-    require(request.user, pilot.benchmark, "pilot")
+    pilot = find_pilot(request.user, pk, "pilot")
     return pilot, given_in(request, of)

@@ -129,15 +129,13 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
         return filter_by_benchmark(found, self.request)
 
     def get_object(self) -> Pilot:
-        return find_pilot(
-            self.request.user, self.kwargs["pk"], visibility.with_counts(visibility.visible_pilots(self.request.user))
-        )
+        rows = visibility.with_counts(visibility.visible_pilots(self.request.user))
+        return find_pilot(self.request.user, self.kwargs["pk"], pilots=rows)
 
     @extend_schema(request=NewPilot, responses={201: PilotSerializer})
     def create(self, request: ApiRequest) -> Response:
         """Start a pilot on the tasks as they are now."""
-        benchmark = find_benchmark(request.user, named_in(request, "benchmark"))
-        require(request.user, benchmark, "pilot")
+        benchmark = find_benchmark(request.user, named_in(request, "benchmark"), "pilot")
         options = given_in(request, NewPilot)
         pilot = start_pilot(benchmark, options, by=request.user)
         row = self.get_queryset().get(pk=pilot.pk)

@@ -27,7 +27,7 @@ from evaluation.releases.exceptions import EVIDENCE, ExceptionOptions, accept_bl
 from evaluation.releases.pins import earlier_releases
 from evaluation.releases.readiness import ReleaseLimits, limits_of, set_limits
 from evaluation.releases.site import pilots_of
-from studio.access import ApiRequest, find_benchmark, require
+from studio.access import ApiRequest, find_benchmark
 from studio.api.base import KEY, given_in, named_in
 from studio.domain.options import Options, OptionsError
 from studio.models import ApiToken, Benchmark
@@ -101,8 +101,7 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     )
     def create(self, request: ApiRequest) -> Response:
         """Cut a release of the benchmark as it is now."""
-        benchmark = find_benchmark(request.user, named_in(request, "benchmark"))
-        require(request.user, benchmark, "release")
+        benchmark = find_benchmark(request.user, named_in(request, "benchmark"), "release")
         options = given_in(request, NewRelease)
         try:
             release = cut_release(benchmark, options, by=request.user)
@@ -119,8 +118,7 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     @action(detail=False, methods=["post"], url_path="accept-elsewhere")
     def accept_elsewhere(self, request: ApiRequest) -> Response:
         """Accept, under your name, that tasks were approved elsewhere; they no longer block a release."""
-        benchmark = find_benchmark(request.user, named_in(request, "benchmark"))
-        require(request.user, benchmark, "release")
+        benchmark = find_benchmark(request.user, named_in(request, "benchmark"), "release")
         wanted = given_in(request, AcceptElsewhere)
         accepted = accept_elsewhere(benchmark, wanted.tasks, by=request.user)
         return Response({"accepted": accepted})
@@ -129,8 +127,7 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     @action(detail=True, methods=["post"])
     def errata(self, request: ApiRequest, pk: str) -> Response:
         """Publish a mistake of the release, signed by the benchmark's key. It cannot be taken back."""
-        release = find_release(request.user, pk)
-        require(request.user, release.benchmark, "release")
+        release = find_release(request.user, pk, "release")
         erratum = publish_erratum(release, given_in(request, ErratumOptions), by=request.user)
         return Response(ErratumSerializer(erratum).data, status=status.HTTP_201_CREATED)
 
@@ -197,16 +194,14 @@ class ReleaseExceptionsView(APIView):
 
     @extend_schema(responses=ExceptionSerializer(many=True))
     def get(self, request: ApiRequest, slug: str) -> Response:
-        benchmark = find_benchmark(request.user, slug)
-        require(request.user, benchmark, "release")
+        benchmark = find_benchmark(request.user, slug, "release")
         require_judges_open(request.user, benchmark, EVIDENCE)
         return Response(self._rows(benchmark))
 
     @extend_schema(request=ExceptionOptions, responses={201: ExceptionSerializer})
     def post(self, request: ApiRequest, slug: str) -> Response:
         """Let what blocks a release pass, under your name."""
-        benchmark = find_benchmark(request.user, slug)
-        require(request.user, benchmark, "release")
+        benchmark = find_benchmark(request.user, slug, "release")
         wanted = given_in(request, ExceptionOptions)
         row = accept_blockers(benchmark, open_blockers(benchmark), wanted, by=request.user)
         [made] = [each for each in self._rows(benchmark) if each["id"] == row.pk]
@@ -223,8 +218,7 @@ class ReleaseExceptionView(APIView):
     @extend_schema(responses={204: None})
     def delete(self, request: ApiRequest, slug: str, pk: int) -> Response:
         """Withdraw it: what it let pass blocks a release again."""
-        benchmark = find_benchmark(request.user, slug)
-        require(request.user, benchmark, "release")
+        benchmark = find_benchmark(request.user, slug, "release")
         withdraw_exception(get_object_or_404(ReleaseException, benchmark=benchmark, pk=pk), by=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -241,8 +235,7 @@ class ReleaseLimitsView(APIView):
     @extend_schema(request=ReleaseLimits, responses=ReleaseLimits)
     def put(self, request: ApiRequest, slug: str) -> Response:
         """Replace them; what is left out is as usual."""
-        benchmark = find_benchmark(request.user, slug)
-        require(request.user, benchmark, "manage")
+        benchmark = find_benchmark(request.user, slug, "manage")
         limits = given_in(request, ReleaseLimits)
         set_limits(benchmark, limits, by=request.user)
         return Response(limits.model_dump())

@@ -42,8 +42,7 @@ class ValidationView(APIView):
     @extend_schema(request=ValidationOptions, responses={201: DOCUMENT, 400: OpenApiTypes.OBJECT})
     def post(self, request: ApiRequest, slug: str) -> Response:
         """Probe what was not probed before with the same content, in the background."""
-        benchmark = access.find_benchmark(request.user, slug)
-        access.require(request.user, benchmark, "pilot")
+        benchmark = access.find_benchmark(request.user, slug, "pilot")
         start_validation(benchmark, given_in(request, ValidationOptions), by=request.user)
         return Response(_document(benchmark), status=status.HTTP_201_CREATED)
 

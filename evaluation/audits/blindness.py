@@ -20,7 +20,7 @@ from annotations.sources import PILOT
 from evaluation import visibility
 from evaluation.audits.campaigns import pilot_keys
 from evaluation.models import Pilot, Release, Session
-from studio.access import AnyUser
+from studio.access import AnyUser, require
 from studio.models import Benchmark, User
 
 
@@ -49,12 +49,15 @@ def open_sessions(user: AnyUser) -> QuerySet[Session]:
     return visibility.visible_sessions(user).exclude(run__pilot__in=closed_pilots(user))
 
 
-def find_pilot(user: AnyUser, pk: int | str, pilots: QuerySet[Pilot] | None = None) -> Pilot:
-    """The pilot, or Http404, or BlindPilotError if it is closed to the person."""
+def find_pilot(user: AnyUser, pk: int | str, action: str = "", *, pilots: QuerySet[Pilot] | None = None) -> Pilot:
+    """The pilot, or Http404, or BlindPilotError if it is closed to the person, or PermissionDenied for members who may
+    not do it."""
     pilot = get_object_or_404(visibility.visible_pilots(user) if pilots is None else pilots, pk=pk)
     if pilot.pk in closed_pilots(user):
         raise BlindPilotError
     record_look(user, [pilot])
+    if action:
+        require(user, pilot.benchmark, action)
     return pilot
 
 
@@ -104,12 +107,15 @@ def open_releases(user: AnyUser) -> QuerySet[Release]:
     return visibility.visible_releases(user).exclude(pk__in=closed_releases(user))
 
 
-def find_release(user: AnyUser, pk: int | str) -> Release:
-    """The release, or Http404, or BlindPilotError if its evidence is closed to the person."""
+def find_release(user: AnyUser, pk: int | str, action: str = "") -> Release:
+    """The release, or Http404, or BlindPilotError if its evidence is closed to the person, or PermissionDenied for
+    members who may not do it."""
     release = get_object_or_404(visibility.visible_releases(user), pk=pk)
     if release.pk in closed_releases(user):
         raise BlindPilotError("This release has evidence of a pilot, so it")
     record_look_at_release(user, release)
+    if action:
+        require(user, release.benchmark, action)
     return release
 
 

@@ -13,14 +13,12 @@ from evaluation.models import HeldOutPack, Pilot, Release
 from evaluation.models.releases import SignedArchive
 from evaluation.releases.packing import open_archive
 from evaluation.releases.site import site_zip
-from studio.access import require
 from studio.models import User
 
 
 def find_held_out(user: User, release: int | str) -> HeldOutPack:
     """For who manages its benchmark. Raises Http404 if the release holds nothing out, and BlindPilotError."""
-    row = find_release(user, release)
-    require(user, row.benchmark, "manage")
+    row = find_release(user, release, "manage")
     return get_object_or_404(HeldOutPack, release=row)
 
 

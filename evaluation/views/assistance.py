@@ -99,8 +99,7 @@ def proposal(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def assistance_settings(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark = access.find_benchmark(request.user, slug)
-    access.require(request.user, benchmark, "manage")
+    benchmark = access.find_benchmark(request.user, slug, "manage")
     row = AssistantModel.objects.filter(benchmark=benchmark).first() or AssistantModel(benchmark=benchmark)
     form = AssistantModelForm(request.POST or None, instance=row, benchmark=benchmark)
     if request.method == "POST" and form.is_valid():

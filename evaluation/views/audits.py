@@ -17,8 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotations.exports import outline_of
 from annotations.models import AuditCampaign
-from annotations.seals import sees_results
-from annotations.visibility import benchmarks_to_audit, find_campaign
+from annotations.visibility import benchmarks_to_audit, find_planned_campaign
 from evaluation.audits.blindness import require_judges_open
 from evaluation.audits.campaigns import audited_pilots
 from evaluation.audits.corrections import (
@@ -36,7 +35,7 @@ from evaluation.forms.choices import EndpointChoice
 from evaluation.models import ModelEndpoint
 from evaluation.pilots.model_audits import ModelAuditOptions, ModelAuditPlan, plan_model_audit, start_model_audit
 from evaluation.results.scores import refresh_scores
-from studio.access import SignedInRequest, benchmarks_for, find_benchmark, require, why_not
+from studio.access import SignedInRequest, benchmarks_for, find_benchmark, why_not
 from studio.domain.options import OptionsError
 from studio.domain.phrases import count_of
 from studio.forms.options import OptionsForm
@@ -48,8 +47,7 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
     """For the benchmark in ``?benchmark=``, or the person's only one."""
     allowed = list(benchmarks_to_audit(request.user))
     if slug := request.GET.get("benchmark", ""):
-        benchmark = find_benchmark(request.user, slug)
-        require(request.user, benchmark, "plan_audit")
+        benchmark = find_benchmark(request.user, slug, "plan_audit")
     elif len(allowed) > 1:
         return render(request, "annotations/choose.html", {"benchmarks": allowed})
     elif allowed:
@@ -99,10 +97,7 @@ class ModelAuditForm(OptionsForm):
 @require_http_methods(["GET", "POST"])
 def audit_model(request: SignedInRequest, pk: int) -> HttpResponse:
     """With parameters, a GET estimates the cost."""
-    row = find_campaign(request.user, pk)
-    require(request.user, row.benchmark, "plan_audit")
-    if not sees_results(request.user, row):
-        raise PermissionDenied("You judge in this audit yourself. Open its results first.")
+    row = find_planned_campaign(request.user, pk)
     given = request.POST if request.method == "POST" else request.GET
     form = ModelAuditForm(row, given or None)
     plan = _plan(form, row)
@@ -132,10 +127,7 @@ def _plan(form: ModelAuditForm, campaign: AuditCampaign) -> ModelAuditPlan | Non
 @login_required
 @require_http_methods(["GET", "POST"])
 def corrections(request: SignedInRequest, pk: int) -> HttpResponse:
-    row = find_campaign(request.user, pk)
-    require(request.user, row.benchmark, "plan_audit")
-    if not sees_results(request.user, row):
-        raise PermissionDenied("You judge in this audit yourself. Open its results first.")
+    row = find_planned_campaign(request.user, pk)
     error = None
     reason = request.POST.get("reason", "")
     if request.method == "POST":
@@ -168,8 +160,7 @@ def corrections(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def judges(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark = find_benchmark(request.user, slug)
-    require(request.user, benchmark, "plan_audit")
+    benchmark = find_benchmark(request.user, slug, "plan_audit")
     require_judges_open(request.user, benchmark)
     cases = regression_cases(benchmark)
     request.room = "audits"

@@ -21,7 +21,7 @@ from annotations.reports import KINDS
 from evaluation.audits.known import draw_gold_item, find_gold_item, gold_items, pilots_to_draw_from
 from evaluation.forms.audits import PilotLabel
 from evaluation.models import Pilot
-from studio.access import SignedInRequest, find_benchmark, require
+from studio.access import SignedInRequest, find_benchmark
 from studio.domain.options import OptionsError
 from studio.models import Benchmark, User
 
@@ -61,8 +61,7 @@ class KnownAnswersForm(QuestionsForm):
 @require_http_methods(["GET", "POST"])
 def gold(request: SignedInRequest, slug: str) -> HttpResponse:
     """The items, and drawing another."""
-    benchmark = find_benchmark(request.user, slug)
-    require(request.user, benchmark, "plan_audit")
+    benchmark = find_benchmark(request.user, slug, "plan_audit")
     form = DrawForm(benchmark, request.user, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:

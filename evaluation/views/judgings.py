@@ -13,7 +13,7 @@ from evaluation.forms.judgings import RejudgingForm, ScoringForm
 from evaluation.models import JudgingRound, Pilot
 from evaluation.pilots.rejudging import RejudgingPlan, plan_rejudging, resume_round, start_rejudging
 from evaluation.results.scores import choose_scoring
-from studio.access import SignedInRequest, require
+from studio.access import SignedInRequest
 from studio.domain.options import OptionsError
 
 
@@ -21,8 +21,7 @@ from studio.domain.options import OptionsError
 @require_http_methods(["GET", "POST"])
 def rejudge(request: SignedInRequest, pk: int) -> HttpResponse:
     """With parameters, a GET estimates the cost."""
-    pilot = find_pilot(request.user, pk)
-    require(request.user, pilot.benchmark, "pilot")
+    pilot = find_pilot(request.user, pk, "pilot")
     given = request.POST if request.method == "POST" else request.GET
     form = RejudgingForm(given if given else {"samples": "1"}, pilot=pilot)
     plan = _plan(form, pilot)
@@ -39,8 +38,7 @@ def rejudge(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def round_resume(request: SignedInRequest, pk: int, number: int) -> HttpResponse:
-    pilot = find_pilot(request.user, pk)
-    require(request.user, pilot.benchmark, "pilot")
+    pilot = find_pilot(request.user, pk, "pilot")
     taken_up = resume_round(get_object_or_404(JudgingRound, pilot=pilot, number=number))
     judgings = "1 judging goes on" if taken_up == 1 else f"{taken_up} judgings go on"
     messages.success(request, f"{judgings}. Answered calls are not repeated.")
@@ -50,8 +48,7 @@ def round_resume(request: SignedInRequest, pk: int, number: int) -> HttpResponse
 @login_required
 @require_http_methods(["GET", "POST"])
 def scoring(request: SignedInRequest, pk: int) -> HttpResponse:
-    pilot = find_pilot(request.user, pk)
-    require(request.user, pilot.benchmark, "pilot")
+    pilot = find_pilot(request.user, pk, "pilot")
     initial = {"round": request.GET["round"]} if request.GET.get("round", "").isdecimal() else {}
     form = ScoringForm(request.POST or None, pilot=pilot, initial=initial)
     if request.method == "POST" and form.is_valid():

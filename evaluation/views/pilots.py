@@ -57,7 +57,6 @@ from studio.access import (
     benchmarks_allowing,
     benchmarks_for,
     find_benchmark,
-    require,
     why_not,
 )
 from studio.domain.options import OptionsError
@@ -93,8 +92,7 @@ def benchmark_pilots(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark = find_benchmark(request.user, slug)
-    require(request.user, benchmark, "pilot")
+    benchmark = find_benchmark(request.user, slug, "pilot")
     pilots = open_pilots(request.user)
     form = PilotForm(request.POST or None, benchmark=benchmark, pilots=pilots, initial=_offered(request, benchmark))
     if request.method == "POST" and form.is_valid():
@@ -147,8 +145,7 @@ def pilot(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def pilot_step(request: SignedInRequest, pk: int, step: str) -> HttpResponse:
-    row = find_pilot(request.user, pk)
-    require(request.user, row.benchmark, "pilot")
+    row = find_pilot(request.user, pk, "pilot")
     try:
         row = control_pilot(row.pk, step, by=request.user, everything=bool(request.POST.get("everything")))
     except ControlError as error:
@@ -162,8 +159,7 @@ def pilot_step(request: SignedInRequest, pk: int, step: str) -> HttpResponse:
 @login_required
 @require_POST
 def pilot_budget(request: SignedInRequest, pk: int) -> HttpResponse:
-    row = find_pilot(request.user, pk)
-    require(request.user, row.benchmark, "pilot")
+    row = find_pilot(request.user, pk, "pilot")
     form = BudgetForm(request.POST)
     if not form.is_valid():
         return render(request, "evaluation/pilots/pilot.html", _page(request, row) | {"budget_form": form})
@@ -178,8 +174,7 @@ def pilot_budget(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def benchmark_budget(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark = find_benchmark(request.user, slug)
-    require(request.user, benchmark, "pilot")
+    benchmark = find_benchmark(request.user, slug, "pilot")
     form = BenchmarkBudgetForm(request.POST)
     if not form.is_valid():
         return _list(request, slug, form)
@@ -192,8 +187,7 @@ def benchmark_budget(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_GET
 def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
     """For the form of a new pilot, as it is filled in."""
-    benchmark = find_benchmark(request.user, slug)
-    require(request.user, benchmark, "pilot")
+    benchmark = find_benchmark(request.user, slug, "pilot")
     form = PilotForm(request.GET, benchmark=benchmark, pilots=open_pilots(request.user))
     form.is_valid()
     data = form.cleaned_data

@@ -234,8 +234,7 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_GET
 def release_request(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """How far a release is; once it is there, or was refused, the way to it."""
-    benchmark = find_benchmark(request.user, slug)
-    require(request.user, benchmark, "release")
+    benchmark = find_benchmark(request.user, slug, "release")
     row = get_object_or_404(ReleaseRequest.objects.select_related("made"), benchmark=benchmark, pk=pk)
     page = reverse("evaluation:release_new", args=[slug])
     if row.is_going_on and request.htmx:
@@ -249,8 +248,7 @@ def release_request(request: SignedInRequest, slug: str, pk: int) -> HttpRespons
 @require_POST
 def release_accept(request: SignedInRequest, slug: str) -> HttpResponse:
     """Accept that a task, or all of them, was approved elsewhere."""
-    benchmark = find_benchmark(request.user, slug)
-    require(request.user, benchmark, "release")
+    benchmark = find_benchmark(request.user, slug, "release")
     task = request.POST.get("task")
     tasks = None if task is None else [int(task)] if task.isdecimal() and len(task) < 19 else []
     try:
@@ -265,8 +263,7 @@ def release_accept(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def release_except(request: SignedInRequest, slug: str) -> HttpResponse:
     """Accept one blocker, those of a persona, or all of a kind as they are now."""
-    benchmark = find_benchmark(request.user, slug)
-    require(request.user, benchmark, "release")
+    benchmark = find_benchmark(request.user, slug, "release")
     require_judges_open(request.user, benchmark, EVIDENCE)
     asked = request.POST if request.method == "POST" else request.GET
     blockers = [each for each in open_blockers(benchmark) if each.code == asked.get("rule")]
@@ -303,8 +300,7 @@ def release_except(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def release_exception_withdraw(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    benchmark = find_benchmark(request.user, slug)
-    require(request.user, benchmark, "release")
+    benchmark = find_benchmark(request.user, slug, "release")
     withdraw_exception(get_object_or_404(ReleaseException, benchmark=benchmark, pk=pk), by=request.user)
     messages.success(request, "Withdrawn.")
     return redirect("evaluation:release_new", slug)
@@ -314,8 +310,7 @@ def release_exception_withdraw(request: SignedInRequest, slug: str, pk: int) -> 
 @require_POST
 def release_key(request: SignedInRequest, slug: str) -> HttpResponse:
     """Sign with a new key from now on."""
-    benchmark = find_benchmark(request.user, slug)
-    require(request.user, benchmark, "manage")
+    benchmark = find_benchmark(request.user, slug, "manage")
     try:
         key = replace_key(benchmark, by=request.user)
         messages.success(request, f"Releases are signed by {key.fingerprint} from now on. Publish this fingerprint.")

@@ -220,8 +220,7 @@ def view_open(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
 @login_required
 @require_POST
 def view_save(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark = find_benchmark(request.user, slug)
-    require(request.user, benchmark, "pilot")
+    benchmark = find_benchmark(request.user, slug, "pilot")
     form = ResultsForm(request.POST, pilots=list(open_pilots(request.user).filter(benchmark=benchmark)))
     try:
         made = save_view(
@@ -270,8 +269,7 @@ def view_freeze(request: SignedInRequest, slug: str, number: int) -> HttpRespons
 @login_required
 @require_POST
 def pilot_tags(request: SignedInRequest, pk: int) -> HttpResponse:
-    pilot = find_pilot(request.user, pk)
-    require(request.user, pilot.benchmark, "pilot")
+    pilot = find_pilot(request.user, pk, "pilot")
     try:
         set_tags(pilot, request.POST.get("tags", ""))
     except ResultsError as error:

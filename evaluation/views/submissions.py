@@ -11,15 +11,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 from evaluation.audits.blindness import find_pilot, find_release, open_pilots
 from evaluation.forms.submissions import BundleForm
 from evaluation.submissions.submit import submit, verify
-from studio.access import SignedInRequest, require
+from studio.access import SignedInRequest
 from studio.domain.options import OptionsError
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def import_results(request: SignedInRequest, pk: int) -> HttpResponse:
-    release = find_release(request.user, pk)
-    require(request.user, release.benchmark, "pilot")
+    release = find_release(request.user, pk, "pilot")
     form = BundleForm(*((request.POST, request.FILES) if request.method == "POST" else ()))
     if request.method == "POST" and form.is_valid():
         try:
@@ -43,8 +42,7 @@ def import_results(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 def verified(request: SignedInRequest, pk: int) -> HttpResponse:
     """Answer for submitted results under one's name, or no longer."""
-    pilot = find_pilot(request.user, pk)
-    require(request.user, pilot.benchmark, "release")
+    pilot = find_pilot(request.user, pk, "release")
     try:
         verify(pilot, by=request.user, verified=request.POST.get("verified") == "1")
     except OptionsError as error:

@@ -83,8 +83,7 @@ def _progress(row: Validation) -> dict[str, Any]:
 @require_POST
 def validation_step(request: SignedInRequest, slug: str, step: str) -> HttpResponse:
     """``stop`` or ``resume`` the last validation."""
-    benchmark = access.find_benchmark(request.user, slug)
-    access.require(request.user, benchmark, "pilot")
+    benchmark = access.find_benchmark(request.user, slug, "pilot")
     row = Validation.objects.filter(benchmark=benchmark).first()
     try:
         if row is not None and step == "stop":

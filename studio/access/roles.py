@@ -80,10 +80,13 @@ def benchmarks_allowing(user: AnyUser, action: str) -> QuerySet[Benchmark]:
     return Benchmark.objects.filter(pk__in=allowing.values("benchmark"))
 
 
-def find_benchmark(user: AnyUser, slug: str, *, lock: bool = False) -> Benchmark:
-    """Raises Http404 if it does not exist or the user is no member."""
+def find_benchmark(user: AnyUser, slug: str, action: str = "", *, lock: bool = False) -> Benchmark:
+    """Raises Http404 if it does not exist or the user is no member; PermissionDenied for members who may not do it."""
     rows = benchmarks_for(user).filter(slug=_storable(slug))
-    return _first_or_404(rows.select_for_update(no_key=True) if lock else rows)
+    found = _first_or_404(rows.select_for_update(no_key=True) if lock else rows)
+    if action:
+        require(user, found, action)
+    return found
 
 
 def find_persona(user: AnyUser, slug: str, user_id: str) -> Persona:
