@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -31,7 +30,6 @@ from studio.models import User
 WHY = ("reason", "cause", "about", "request_changes")
 
 
-@login_required
 @require_GET
 def adjudicate_next(request: SignedInRequest, pk: int) -> HttpResponse:
     """The first decision that waits for this person, or the audit if none does."""
@@ -40,7 +38,6 @@ def adjudicate_next(request: SignedInRequest, pk: int) -> HttpResponse:
     return redirect("annotations:adjudicate", pk, waiting[0]) if waiting else redirect(row)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
     row = find_campaign(request.user, pk)

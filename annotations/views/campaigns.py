@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -24,7 +23,6 @@ from studio.access import SignedInRequest, find_benchmark, may
 from studio.domain.options import OptionsError
 
 
-@login_required
 @require_GET
 def campaigns(request: SignedInRequest) -> HttpResponse:
     visible = visible_campaigns(request.user)
@@ -43,7 +41,6 @@ def campaigns(request: SignedInRequest) -> HttpResponse:
     )
 
 
-@login_required
 @require_GET
 def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_campaign(request.user, pk)
@@ -78,7 +75,6 @@ def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
     return render(request, "annotations/campaign.html", context)
 
 
-@login_required
 @require_GET
 def report(request: SignedInRequest, pk: int) -> HttpResponse:
     """The figures alone, to print."""
@@ -88,7 +84,6 @@ def report(request: SignedInRequest, pk: int) -> HttpResponse:
     return render(request, "annotations/report.html", reports.report_context(row))
 
 
-@login_required
 @require_GET
 def plan(request: SignedInRequest, pk: int) -> HttpResponse:
     """For those who plan audits, unless they judge in this one."""
@@ -98,7 +93,6 @@ def plan(request: SignedInRequest, pk: int) -> HttpResponse:
     return _download(json.dumps(plan_document(row), indent=2, ensure_ascii=False), f"audit-{pk}-plan.json")
 
 
-@login_required
 @require_GET
 def export(request: SignedInRequest, pk: int, style: str) -> HttpResponse:
     """Everything, to those who see the results."""
@@ -124,7 +118,6 @@ def _download(content: str | bytes, name: str) -> HttpResponse:
     return HttpResponse(content, content_type=TYPES[name.rpartition(".")[2]], headers=headers)
 
 
-@login_required
 @require_POST
 def close(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_campaign(request.user, pk, "plan_audit")
@@ -132,7 +125,6 @@ def close(request: SignedInRequest, pk: int) -> HttpResponse:
     return redirect(row)
 
 
-@login_required
 @require_POST
 def reopen(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_campaign(request.user, pk, "plan_audit")
@@ -143,14 +135,12 @@ def reopen(request: SignedInRequest, pk: int) -> HttpResponse:
     return redirect(row)
 
 
-@login_required
 @require_GET
 def mine(request: SignedInRequest) -> HttpResponse:
     context = {"record": own_record(request.user), "oversights": oversights(request.user), "few": FEW}
     return render(request, "annotations/mine.html", context)
 
 
-@login_required
 @require_GET
 def people(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug, "plan_audit")

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Any, cast, get_args
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
@@ -34,7 +33,6 @@ TRIGGER_HEADER, NEWER_VERSION = "HX-Trigger-After-Settle", "studio:newer"
 request."""
 
 
-@login_required
 @require_POST
 def request_proposal(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Save the page's text as a version first, so that the proposal is about what the author sees."""
@@ -60,7 +58,6 @@ def request_proposal(request: SignedInRequest, slug: str, user_id: str, pk: int)
     return response
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def proposal(request: SignedInRequest, pk: int) -> HttpResponse:
     row = _find(request, pk)
@@ -96,7 +93,6 @@ def proposal(request: SignedInRequest, pk: int) -> HttpResponse:
     return response
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def assistance_settings(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug, "manage")

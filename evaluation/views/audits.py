@@ -8,7 +8,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -41,7 +40,6 @@ from studio.domain.phrases import count_of
 from studio.forms.options import OptionsForm
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def audit_new(request: SignedInRequest) -> HttpResponse:
     """For the benchmark in ``?benchmark=``, or the person's only one."""
@@ -93,7 +91,6 @@ class ModelAuditForm(OptionsForm):
         model.queryset = ModelEndpoint.objects.usable_in(campaign.benchmark)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def audit_model(request: SignedInRequest, pk: int) -> HttpResponse:
     """With parameters, a GET estimates the cost."""
@@ -124,7 +121,6 @@ def _plan(form: ModelAuditForm, campaign: AuditCampaign) -> ModelAuditPlan | Non
         return None
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def corrections(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_planned_campaign(request.user, pk)
@@ -157,7 +153,6 @@ def corrections(request: SignedInRequest, pk: int) -> HttpResponse:
     )
 
 
-@login_required
 @require_GET
 def judges(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug, "plan_audit")

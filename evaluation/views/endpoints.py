@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.db.models import ProtectedError, RestrictedError
 from django.http import HttpResponse
@@ -64,14 +63,12 @@ class Place:
         return self.address("endpoint_models")
 
 
-@login_required
 @require_GET
 def endpoints(request: SignedInRequest, slug: str | None = None) -> HttpResponse:
     place = Place.of(request, slug)
     return _list(request) if place.benchmark is None else _list_of_benchmark(request, place.benchmark)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def endpoint_new(request: SignedInRequest, slug: str | None = None) -> HttpResponse:
     """First the service is chosen, then what is needed for it."""
@@ -91,7 +88,6 @@ def endpoint_new(request: SignedInRequest, slug: str | None = None) -> HttpRespo
     return render(request, "evaluation/endpoints/connect.html", context)
 
 
-@login_required
 @require_POST
 def endpoint_models(request: SignedInRequest, slug: str | None = None) -> HttpResponse:
     """For the form of a new model, as it is filled in: the field for the model, with those of the service to choose
@@ -118,7 +114,6 @@ def endpoint_models(request: SignedInRequest, slug: str | None = None) -> HttpRe
     return render(request, "evaluation/endpoints/connect.html", context)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def endpoint(request: SignedInRequest, pk: int, slug: str | None = None) -> HttpResponse:
     """For htmx only the test, which stops polling once it has ended."""
@@ -135,7 +130,6 @@ def endpoint(request: SignedInRequest, pk: int, slug: str | None = None) -> Http
     return render(request, template, _page(request, place, place.find(pk)) | {"form": form})
 
 
-@login_required
 @require_POST
 def endpoint_try(request: SignedInRequest, pk: int, slug: str | None = None) -> HttpResponse:
     place = Place.of(request, slug)
@@ -147,7 +141,6 @@ def endpoint_try(request: SignedInRequest, pk: int, slug: str | None = None) -> 
     return redirect(place.address("endpoint", row.pk))
 
 
-@login_required
 @require_POST
 def endpoint_remove(request: SignedInRequest, pk: int, slug: str | None = None) -> HttpResponse:
     """One that was used stays, without its key: results name it."""
@@ -164,7 +157,6 @@ def endpoint_remove(request: SignedInRequest, pk: int, slug: str | None = None) 
     return redirect(place.all)
 
 
-@login_required
 @require_POST
 def endpoint_ask(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug)

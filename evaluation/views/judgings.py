@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
@@ -17,7 +16,6 @@ from studio.access import SignedInRequest
 from studio.domain.options import OptionsError
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def rejudge(request: SignedInRequest, pk: int) -> HttpResponse:
     """With parameters, a GET estimates the cost."""
@@ -35,7 +33,6 @@ def rejudge(request: SignedInRequest, pk: int) -> HttpResponse:
     return render(request, template, {"pilot": pilot, "form": form, "plan": plan})
 
 
-@login_required
 @require_POST
 def round_resume(request: SignedInRequest, pk: int, number: int) -> HttpResponse:
     pilot = find_pilot(request.user, pk, "pilot")
@@ -45,7 +42,6 @@ def round_resume(request: SignedInRequest, pk: int, number: int) -> HttpResponse
     return redirect(f"{pilot.get_absolute_url()}#judgings")
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def scoring(request: SignedInRequest, pk: int) -> HttpResponse:
     pilot = find_pilot(request.user, pk, "pilot")

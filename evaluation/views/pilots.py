@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import HttpResponse, JsonResponse
@@ -77,19 +76,16 @@ MESSAGES = {
 }
 
 
-@login_required
 @require_GET
 def pilots(request: SignedInRequest) -> HttpResponse:
     return _list(request, None)
 
 
-@login_required
 @require_GET
 def benchmark_pilots(request: SignedInRequest, slug: str) -> HttpResponse:
     return _list(request, slug)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug, "pilot")
@@ -131,7 +127,6 @@ def _offered(request: SignedInRequest, benchmark: Benchmark) -> dict[str, Any]:
     return offered | {name: values for name, values in lists.items() if values}
 
 
-@login_required
 @require_GET
 def pilot(request: SignedInRequest, pk: int) -> HttpResponse:
     """For htmx only the live part, which stops polling once the pilot has ended."""
@@ -142,7 +137,6 @@ def pilot(request: SignedInRequest, pk: int) -> HttpResponse:
     return render(request, template, _page(request, row))
 
 
-@login_required
 @require_POST
 def pilot_step(request: SignedInRequest, pk: int, step: str) -> HttpResponse:
     row = find_pilot(request.user, pk, "pilot")
@@ -156,7 +150,6 @@ def pilot_step(request: SignedInRequest, pk: int, step: str) -> HttpResponse:
     return redirect(row)
 
 
-@login_required
 @require_POST
 def pilot_budget(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_pilot(request.user, pk, "pilot")
@@ -171,7 +164,6 @@ def pilot_budget(request: SignedInRequest, pk: int) -> HttpResponse:
     return redirect(row)
 
 
-@login_required
 @require_POST
 def benchmark_budget(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug, "pilot")
@@ -183,7 +175,6 @@ def benchmark_budget(request: SignedInRequest, slug: str) -> HttpResponse:
     return redirect("evaluation:benchmark_pilots", slug)
 
 
-@login_required
 @require_GET
 def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
     """For the form of a new pilot, as it is filled in."""
@@ -236,7 +227,6 @@ def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
     )
 
 
-@login_required
 @require_GET
 def pilot_usage(request: SignedInRequest, pk: int) -> HttpResponse:
     """Tokens and cost by role: a part of the pilot's page, fetched when it is opened."""
@@ -248,7 +238,6 @@ def pilot_usage(request: SignedInRequest, pk: int) -> HttpResponse:
     return render(request, "evaluation/pilots/usage.html", {"rows": rows, "total": total})
 
 
-@login_required
 @require_GET
 def pilot_json(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_pilot(request.user, pk)

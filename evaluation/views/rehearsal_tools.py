@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -29,7 +28,6 @@ FieldRow = tuple[ToolField, str, str]
 """A field, what stands in it and what is wrong with it."""
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def tools(request: SignedInRequest, pk: int) -> HttpResponse:
     """POST makes the call that a form asks for."""
@@ -59,7 +57,6 @@ def tools(request: SignedInRequest, pk: int) -> HttpResponse:
     return render(request, "evaluation/rehearsals/tools.html", context, status=422 if errors else 200)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def mail(request: SignedInRequest, pk: int) -> HttpResponse:
     """POST makes the call that its form asks for, with the token of the last log-in."""

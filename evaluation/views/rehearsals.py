@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -32,7 +31,6 @@ from studio.drafts.save_tasks import ENDED_BY_EDITS
 from studio.models import Blob
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def rehearse(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     task = access.find_task(request.user, slug, user_id, pk)
@@ -66,7 +64,6 @@ def rehearse(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
     return render(request, "evaluation/rehearsals/start.html", context, status=422 if form.errors or problem else 200)
 
 
-@login_required
 @require_GET
 def rehearsal(request: SignedInRequest, pk: int) -> HttpResponse:
     """For htmx what a model does now; with HX-Refresh once it, or the grading, has finished."""
@@ -151,7 +148,6 @@ def _file_text(transcript: RehearsalTranscript, path: str) -> str:
     return decode_text(bytes(blob.content)) or ""
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def act(request: SignedInRequest, pk: int, action: str) -> HttpResponse:
     """Run one of ``ACTIONS``. Rejected input is shown again with everything that was typed.

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
 from django.db import transaction
 from django.http import FileResponse, HttpResponse
@@ -147,7 +146,6 @@ class BlockerGroup:
         return self.number > len(self.rows)
 
 
-@login_required
 @require_GET
 def releases(request: SignedInRequest) -> HttpResponse:
     rows = open_releases(request.user).defer("manifest")
@@ -156,7 +154,6 @@ def releases(request: SignedInRequest) -> HttpResponse:
     return render(request, "evaluation/releases/list.html", {"page": page, "benchmarks": benchmarks})
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug)
@@ -230,7 +227,6 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     )
 
 
-@login_required
 @require_GET
 def release_request(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """How far a release is; once it is there, or was refused, the way to it."""
@@ -244,7 +240,6 @@ def release_request(request: SignedInRequest, slug: str, pk: int) -> HttpRespons
     return HttpResponse(headers={"HX-Redirect": page}) if request.htmx else redirect(page)
 
 
-@login_required
 @require_POST
 def release_accept(request: SignedInRequest, slug: str) -> HttpResponse:
     """Accept that a task, or all of them, was approved elsewhere."""
@@ -259,7 +254,6 @@ def release_accept(request: SignedInRequest, slug: str) -> HttpResponse:
     return redirect("evaluation:release_new", slug)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def release_except(request: SignedInRequest, slug: str) -> HttpResponse:
     """Accept one blocker, those of a persona, or all of a kind as they are now."""
@@ -297,7 +291,6 @@ def release_except(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "evaluation/releases/except.html", context, status=422 if form.errors else 200)
 
 
-@login_required
 @require_POST
 def release_exception_withdraw(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug, "release")
@@ -306,7 +299,6 @@ def release_exception_withdraw(request: SignedInRequest, slug: str, pk: int) -> 
     return redirect("evaluation:release_new", slug)
 
 
-@login_required
 @require_POST
 def release_key(request: SignedInRequest, slug: str) -> HttpResponse:
     """Sign with a new key from now on."""
@@ -319,7 +311,6 @@ def release_key(request: SignedInRequest, slug: str) -> HttpResponse:
     return redirect("evaluation:release_new", slug)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def release_limits(request: SignedInRequest, slug: str) -> HttpResponse:
     """What audits and validations have to show before a release."""
@@ -346,7 +337,6 @@ def release_limits(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "evaluation/releases/limits.html", context, status=status)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def release(request: SignedInRequest, pk: int) -> HttpResponse:
     """With its errata; publishes another one."""
@@ -393,31 +383,26 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
     )
 
 
-@login_required
 @require_GET
 def release_download(request: SignedInRequest, pk: int) -> FileResponse:
     return archive_response(find_release(request.user, pk))
 
 
-@login_required
 @require_GET
 def release_held_out(request: SignedInRequest, pk: int) -> FileResponse:
     return archive_response(find_held_out(request.user, pk))
 
 
-@login_required
 @require_GET
 def release_held_out_statement(request: SignedInRequest, pk: int) -> HttpResponse:
     return statement_response(find_held_out(request.user, pk))
 
 
-@login_required
 @require_GET
 def release_statement(request: SignedInRequest, pk: int) -> HttpResponse:
     return statement_response(find_release(request.user, pk))
 
 
-@login_required
 @require_GET
 def release_site(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_release(request.user, pk)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -39,7 +38,6 @@ TYPES = {"csv": "text/csv", "markdown": "text/markdown", "latex": "application/x
 SUFFIXES = {"csv": "csv", "markdown": "md", "latex": "tex", "json": "json"}
 
 
-@login_required
 @require_GET
 def results(request: SignedInRequest, slug: str) -> HttpResponse | FileResponse:
     benchmark, form = _form(request, slug)
@@ -66,7 +64,6 @@ def results(request: SignedInRequest, slug: str) -> HttpResponse | FileResponse:
     )
 
 
-@login_required
 @require_GET
 def result_sessions(request: SignedInRequest, slug: str) -> HttpResponse:
     """The sessions behind a number, and how the agent's Proc and Comp are computed from them."""
@@ -87,7 +84,6 @@ def result_sessions(request: SignedInRequest, slug: str) -> HttpResponse:
     )
 
 
-@login_required
 @require_GET
 def compare(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark, form = _form(request, slug, ranked=False)
@@ -119,7 +115,6 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
     )
 
 
-@login_required
 @require_GET
 def charts(request: SignedInRequest, slug: str) -> HttpResponse:
     """One figure: its chart, its table, its downloads."""
@@ -147,7 +142,6 @@ def charts(request: SignedInRequest, slug: str) -> HttpResponse:
     )
 
 
-@login_required
 @require_GET
 def item_figures(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """What stands beside the rows of a task's editor."""
@@ -210,14 +204,12 @@ def _file(document: Mapping[str, Any], tables: Sequence[ResultsTable], style: st
     return response
 
 
-@login_required
 @require_GET
 def view_open(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
     """What was saved, as it is now."""
     return redirect(address_of_view(_find_view(request, slug, number)))
 
 
-@login_required
 @require_POST
 def view_save(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug, "pilot")
@@ -239,7 +231,6 @@ def view_save(request: SignedInRequest, slug: str) -> HttpResponse:
     return redirect(made)
 
 
-@login_required
 @require_POST
 def view_remove(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
     row = _find_view(request, slug, number)
@@ -249,7 +240,6 @@ def view_remove(request: SignedInRequest, slug: str, number: int) -> HttpRespons
     return redirect("evaluation:results", slug)
 
 
-@login_required
 @require_POST
 def view_freeze(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
     """Whether the next releases take its numbers with them."""
@@ -266,7 +256,6 @@ def view_freeze(request: SignedInRequest, slug: str, number: int) -> HttpRespons
     return redirect("evaluation:results", slug)
 
 
-@login_required
 @require_POST
 def pilot_tags(request: SignedInRequest, pk: int) -> HttpResponse:
     pilot = find_pilot(request.user, pk, "pilot")

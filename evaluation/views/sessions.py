@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -32,7 +31,6 @@ OTHERS = 30
 SANDBOX = "sandbox; default-src 'none'"
 
 
-@login_required
 @require_GET
 def session(request: SignedInRequest, pk: int) -> HttpResponse:
     """``?turn=`` selects the turn whose workspace is listed; the last one by default. ``?beside=`` shows another
@@ -99,7 +97,6 @@ def _beside(
     return render(request, "evaluation/sessions/beside.html", context)
 
 
-@login_required
 @require_GET
 def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse:
     """The file in ``?path=`` after a turn; with ``?diff=1`` compared with the turn before."""
@@ -140,7 +137,6 @@ def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse
     )
 
 
-@login_required
 @require_POST
 def turn_notes(request: SignedInRequest, pk: int, number: int) -> HttpResponse:
     """Add ``text``, or delete the own note ``delete``. For htmx the turn's notes."""
@@ -162,7 +158,6 @@ def turn_notes(request: SignedInRequest, pk: int, number: int) -> HttpResponse:
     return render(request, "evaluation/sessions/parts/notes.html", context)
 
 
-@login_required
 @require_GET
 def session_download(request: SignedInRequest, pk: int, number: int) -> HttpResponse:
     """Always a download, because the content is untrusted."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
@@ -32,7 +31,6 @@ from studio.personas.scripts import MAX_SCRIPT, SCRIPTS, tasks_graded_by
 from studio.views.personas.scripts import ScriptPage, find_script, keys_of
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """The pane beside the editor. POST runs the text in the editor; only the example is saved."""
@@ -89,7 +87,6 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
 UNDER_WAY = (Session.State.WAITING, Session.State.RUNNING)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def model_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """What a try would run and cost, and what came of the newest; POST starts one. For htmx only that."""
@@ -125,7 +122,6 @@ def model_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Htt
     return render(request, f"evaluation/trials/model_try.html{part}", context)
 
 
-@login_required
 @require_safe
 def can_be_done(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     persona = access.find_persona(request.user, slug, user_id)
@@ -143,7 +139,6 @@ def can_be_done(request: SignedInRequest, slug: str, user_id: str) -> HttpRespon
     return render(request, "evaluation/trials/can_be_done.html", context)
 
 
-@login_required
 def user_preview(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     """``?task=`` selects a task; by default the first with hidden intents."""
     request.room = "benchmarks"

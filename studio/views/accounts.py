@@ -14,11 +14,12 @@ from allauth.usersessions.internal.flows.sessions import end_sessions
 from allauth.usersessions.models import UserSession
 from django.contrib import messages
 from django.contrib.auth import views
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.decorators import login_not_required, login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.decorators import method_decorator
 from django.views.decorators.http import require_http_methods, require_POST
 
 from studio.access import SignedInRequest
@@ -53,6 +54,7 @@ class LoginView(views.LoginView):
 class AdminLoginView(LoginView):
     """The administration's door leads through the same checks."""
 
+    @method_decorator(login_not_required)
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.user.is_authenticated and not request.user.is_staff:
             raise PermissionDenied("Only administrators can open the administration.")
@@ -80,6 +82,7 @@ def signed_in(request: SignedInRequest) -> HttpResponse:
     return render(request, "studio/accounts/signed_in.html")
 
 
+@method_decorator(login_not_required, name="dispatch")
 class LogoutView(views.LogoutView):
     """Ends the session; the sign-in page follows (LOGOUT_REDIRECT_URL)."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.decorators import login_not_required, login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -11,6 +11,7 @@ from studio.access import SignedInRequest, benchmarks_allowing
 from studio.reports.guide import guide_of, leave_guide, pass_step, start_guide
 
 
+@login_not_required
 @require_GET
 def introduction(request: HttpRequest) -> HttpResponse:
     may_write = benchmarks_allowing(request.user, "edit").exists()

@@ -7,6 +7,7 @@ from typing import Any
 from allauth.account.adapter import get_adapter
 from allauth.account.views import SignupView
 from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -21,7 +22,7 @@ from studio.forms.accounts import InvitedSignUpForm
 from studio.models import Invitation, User
 
 
-@method_decorator(never_cache, name="dispatch")
+@method_decorator([login_not_required, never_cache], name="dispatch")
 class InvitationView(SignupView):
     template_name = "studio/accounts/invitation.html"
     form_class = InvitedSignUpForm

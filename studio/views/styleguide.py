@@ -6,6 +6,7 @@ import datetime as dt
 from types import SimpleNamespace
 
 from django import forms
+from django.contrib.auth.decorators import login_not_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -24,6 +25,7 @@ class Example(forms.Form):
     persistent = forms.BooleanField(label="Also applies in later tasks", required=False)
 
 
+@login_not_required
 def styleguide(request: SignedInRequest) -> HttpResponse:
     invalid = Example({"title": "", "weight": "much"})
     invalid.is_valid()
