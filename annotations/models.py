@@ -52,7 +52,7 @@ class AuditCampaign(models.Model):
     source = models.TextField(blank=True)
     """What was sampled, opaque here: names separated by spaces (``pilot:12 pilot:15``)."""
     rounds = models.JSONField(default=dict, blank=True)
-    """Which judging of each source was sampled (``{"pilot:12": 2}``); empty in audits of before this was kept."""
+    """Which judging of each source was sampled (``{"pilot:12": 2}``)."""
     unit = models.CharField(max_length=10, choices=Unit.choices, default=Unit.DECISION)
     """What a packet is. Whole sessions are what the paper audits: every intent's status and every checklist item."""
     strata = models.CharField(max_length=12, choices=Strata.choices, default=Strata.PILOT)

@@ -352,8 +352,7 @@ def _value(row: AuditedQuestion, dimension: str) -> str:
     if dimension == "grader":
         return "rubric" if row.kind == "checklist" else "intents"
     if dimension == "prompts":
-        versions = row.labels.get("prompts_checklist" if row.kind == "checklist" else "prompts_intents", "")
-        return versions.replace("_", "-")  # as some earlier audits stored them
+        return row.labels.get("prompts_checklist" if row.kind == "checklist" else "prompts_intents", "")
     return row.labels.get(dimension, "")
 
 

@@ -48,15 +48,8 @@ class ProposalFindingSerializer(serializers.Serializer[Any]):
     rule = serializers.CharField()
     severity = serializers.CharField()
     message = serializers.CharField()
-    fix = serializers.SerializerMethodField()
-    passage = serializers.SerializerMethodField()
-
-    # Findings of older proposals are stored under the names that these had.
-    def get_fix(self, row: Mapping[str, str]) -> str:
-        return row.get("fix", row.get("mend", ""))
-
-    def get_passage(self, row: Mapping[str, str]) -> str:
-        return row.get("passage", row.get("words", ""))
+    fix = serializers.CharField(read_only=True)
+    passage = serializers.CharField(read_only=True)
 
 
 class ProposedRowSerializer(serializers.Serializer[Any]):

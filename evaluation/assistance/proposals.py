@@ -7,8 +7,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import AliasChoices, Field
-
 from evaluation.assistance.kinds import ROW_FIELDS
 from studio.domain.base import Spec
 from studio.domain.task import ChecklistItem, Dependency, ExactCheck, HiddenIntent, Recovery, Scope, TaskSpec
@@ -36,8 +34,8 @@ class ProposedChange(Spec):
     rule: ExactCheck | None = None
     degree: Degree = ""
     """How far the request gives an intent away."""
-    notes: tuple[str, ...] = Field(default=(), validation_alias=AliasChoices("notes", "remarks"))
-    """Warnings of the studio, such as lost numbers; older proposals are stored with ``remarks``."""
+    notes: tuple[str, ...] = ()
+    """Warnings of the studio, such as lost numbers."""
 
 
 @dataclass(frozen=True)

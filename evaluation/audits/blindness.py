@@ -152,7 +152,7 @@ def _pilots_in(evidence: Mapping[str, Any], results: Iterable[Mapping[str, Any]]
     """Numbers."""
     named = [*evidence.get("pilots", ()), *evidence.get("left_out", ())]
     named += [pilot for view in results for pilot in view.get("pilots", ())]
-    return {pilot["number"] if isinstance(pilot, Mapping) else pilot for pilot in named}
+    return {pilot["number"] for pilot in named}
 
 
 def _takers(pilots: Collection[int]) -> set[int]:

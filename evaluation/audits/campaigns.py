@@ -30,9 +30,8 @@ def is_judged_by_script(judging_round: JudgingRound) -> bool:
     return judgings.filter(scripted=True).exists()
 
 
-def audited_round(campaign: AuditCampaign, pilot: Pilot) -> JudgingRound | None:
-    """None in audits of before it was kept."""
-    return pilot.rounds.filter(number=campaign.rounds.get(source_of(pilot))).first()
+def audited_round(campaign: AuditCampaign, pilot: Pilot) -> JudgingRound:
+    return pilot.rounds.get(number=campaign.rounds[source_of(pilot)])
 
 
 def audits_of(pilot: Pilot) -> QuerySet[AuditCampaign]:

@@ -111,14 +111,8 @@ def _record(campaign: AuditCampaign, by: User, summary: str, reason: str) -> Non
 
 def _scoring_rounds(campaign: AuditCampaign) -> dict[int, JudgingRound]:
     """By pilot: those that were audited and score now."""
-    found = {}
-    for pilot in audited_pilots(campaign):
-        then = pilot.scoring_choices.filter(at__lte=campaign.created_at).order_by("-pk").first()
-        audited = audited_round(campaign, pilot) or (then and then.round)
-        now = scoring_choice(pilot).round
-        if audited is None or audited == now:
-            found[pilot.pk] = now
-    return found
+    audited = {pilot: audited_round(campaign, pilot) for pilot in audited_pilots(campaign)}
+    return {pilot.pk: row for pilot, row in audited.items() if row == scoring_choice(pilot).round}
 
 
 def why_not_scored(campaign: AuditCampaign) -> Counter[str]:

@@ -17,7 +17,7 @@ from evaluation.audits.sessions import judged_questions
 from evaluation.grading.questions import AskedQuestion
 from evaluation.judging.judged import load_judged
 from evaluation.judging.judgings import asked_in, rules_of, scoring_choice
-from evaluation.models import Judging, JudgingRound, ModelCall, Pilot, Session, Verdict
+from evaluation.models import Judging, JudgingRound, ModelCall, Session, Verdict
 from evaluation.models.judgings import Purpose
 from evaluation.protocol.prompts import escape, escape_attribute
 from studio.domain.task import TaskSpec
@@ -62,7 +62,7 @@ def _read(
         cost=str(spent),
         estimate=None if None in estimates else str(sum(Decimal(str(cost)) for cost in estimates)),
         judges_itself=any(
-            row.judge.get("model") == _audited(campaign, row.pilot).judge.get("model") for row in audited
+            row.judge.get("model") == audited_round(campaign, row.pilot).judge.get("model") for row in audited
         ),
     )
 
@@ -128,10 +128,6 @@ def _status(answers: Mapping[str, str]) -> str:
     if met != NO:
         return "completed" if met else ""
     return {YES: "inferred", NO: "provided"}.get(asked, "")
-
-
-def _audited(campaign: AuditCampaign, pilot: Pilot) -> JudgingRound:
-    return audited_round(campaign, pilot) or scoring_choice(pilot).round
 
 
 def answers_of_round(judging_round: JudgingRound) -> dict[str, dict[str, str]]:

@@ -90,13 +90,12 @@ def store_files(
     before, the newest first. In memory are the files of one persona, and one table."""
     hashes: dict[str, str] = {}
     splits = splits_in(manifest)
-    told: dict[str, JsonDict] = manifest.get("splits", {})
     shown: tuple[str, TaskSpec] | None = None
     described: dict[str, tuple[str, int]] = {}
     solved = {pin.persona: pin for pin in pins if pin.solutions}
 
     def canary_of(split: str) -> str:
-        return str(told[split]["canary"] if told else manifest["canary"])
+        return str(manifest["splits"][split]["canary"])
 
     with ExitStack() as stack:
         tables: dict[str, IO[bytes]] = {}

@@ -39,7 +39,7 @@ def data_card_file(manifest: JsonDict) -> bytes:
         "## Audited",
         _audited(manifest["evidence"]),
         "## Validated",
-        _validated(manifest.get("validation")),
+        _validated(manifest["validation"]),
         _solutions(manifest["tasks"]),
         paragraphs(credits["validation"]),
         "## Tried on models",
@@ -106,9 +106,8 @@ def _audited(evidence: JsonDict) -> str:
     )
 
 
-def _validated(found: JsonDict | None) -> str:
-    """Packs of before validations existed say nothing of them."""
-    if not found or not found["validated"]:
+def _validated(found: JsonDict) -> str:
+    if not found["validated"]:
         return NOT_VALIDATED
     said = (
         f"Of {count_of(found['tasks'], 'task')} that score, {len(found['validated'])} are validated: with the intents "
@@ -156,7 +155,8 @@ def _percent(scores: JsonDict, name: str) -> str:
 
 def _exceptions(manifest: JsonDict) -> str:
     accepted = [
-        f"{inline(row['problem']['message'])} Accepted by {inline(row['by'])}{_scope(row)}: “{inline(row['reason'])}”"
+        f"{inline(row['problem']['message'])} Accepted by {inline(row['by'])} on {inline(row['since'])} for "
+        f"{SCOPES[row['scope']]}: “{inline(row['reason'])}”"
         for row in manifest["exceptions"]
     ]
     dismissed = [
@@ -165,12 +165,6 @@ def _exceptions(manifest: JsonDict) -> str:
         for row in manifest["set_aside"]
     ]
     return bullets((*accepted, *dismissed)) or "None."
-
-
-def _scope(exception: JsonDict) -> str:
-    """Packs of before exceptions had a scope say nothing of it."""
-    scope = SCOPES.get(exception.get("scope", ""))
-    return f" on {inline(exception['since'])} for {scope}" if scope else ""
 
 
 def _origins(manifest: JsonDict) -> str:

@@ -79,9 +79,3 @@ def test_applying_changes_is_idempotent_and_loses_no_row(proposals):
     uids = [row.uid for row in (*once.intents, *once.checklist)]
     assert len(uids) == len(set(uids))
     assert once.metadata == spec.metadata
-
-
-def test_warnings_of_older_proposals_are_read_under_the_name_they_were_stored_with():
-    stored = {"field": "initial_request", "text": "Bake.", "remarks": ["Not in it any more: 40."]}
-
-    assert ProposedChange.model_validate(stored).notes == ("Not in it any more: 40.",)
