@@ -21,6 +21,7 @@ from annotations.seals import sealed_by, sees_results
 from annotations.visibility import benchmarks_to_audit, find_campaign, is_auditor, shares_of, visible_campaigns
 from studio.access import SignedInRequest, find_benchmark, may
 from studio.domain.options import OptionsError
+from studio.files.downloads import made_here
 
 
 @require_GET
@@ -90,7 +91,7 @@ def plan(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_campaign(request.user, pk, "plan_audit")
     if not sees_results(request.user, row):
         raise PermissionDenied("The plan names the pilots and opens to you with the results.")
-    return _download(json.dumps(plan_document(row), indent=2, ensure_ascii=False), f"audit-{pk}-plan.json")
+    return made_here(f"audit-{pk}-plan.json", json.dumps(plan_document(row), indent=2, ensure_ascii=False))
 
 
 @require_GET
@@ -100,22 +101,10 @@ def export(request: SignedInRequest, pk: int, style: str) -> HttpResponse:
     if not sees_results(request.user, row):
         return redirect(row)
     if style == "csv":
-        return _download(export_csv(row), f"audit-{pk}.csv")
+        return made_here(f"audit-{pk}.csv", export_csv(row))
     if style == "parquet":
-        return _download(export_parquet(row), f"audit-{pk}.parquet")
-    return _download(json.dumps(export_document(row), indent=2, ensure_ascii=False), f"audit-{pk}.json")
-
-
-TYPES = {
-    "csv": "text/csv; charset=utf-8",
-    "json": "application/json; charset=utf-8",
-    "parquet": "application/vnd.apache.parquet",
-}
-
-
-def _download(content: str | bytes, name: str) -> HttpResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(content, content_type=TYPES[name.rpartition(".")[2]], headers=headers)
+        return made_here(f"audit-{pk}.parquet", export_parquet(row))
+    return made_here(f"audit-{pk}.json", json.dumps(export_document(row), indent=2, ensure_ascii=False))
 
 
 @require_POST

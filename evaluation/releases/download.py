@@ -13,6 +13,7 @@ from evaluation.models import HeldOutPack, Pilot, Release
 from evaluation.models.releases import SignedArchive
 from evaluation.releases.packing import open_archive
 from evaluation.releases.site import site_zip
+from studio.files.downloads import made_here
 from studio.models import User
 
 
@@ -28,22 +29,16 @@ def archive_response(pack: SignedArchive) -> FileResponse:
     )
     response["Content-Length"] = str(pack.size)
     response["ETag"] = f'"{pack.sha256}"'
-    response["X-Content-Type-Options"] = "nosniff"
     return response
 
 
 def site_response(release: Release, pilots: Sequence[Pilot]) -> HttpResponse:
     """As static pages, with the results of ``pilots``."""
-    name = release.file_name.replace(".zip", "-site.zip")
-    headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"}
-    return HttpResponse(site_zip(release, pilots), content_type="application/zip", headers=headers)
+    return made_here(release.file_name.replace(".zip", "-site.zip"), site_zip(release, pilots))
 
 
 def statement_response(pack: SignedArchive) -> HttpResponse:
     """Its signed statement. Raises Http404 if it is unsigned."""
     if pack.statement is None:
         raise Http404
-    content = json.dumps(pack.statement, indent=1) + "\n"
-    name = f"{pack.file_name}.dsse.json"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"}
-    return HttpResponse(content, content_type="application/json", headers=headers)
+    return made_here(f"{pack.file_name}.dsse.json", json.dumps(pack.statement, indent=1) + "\n")

@@ -114,7 +114,6 @@ def assistance_settings(request: SignedInRequest, slug: str) -> HttpResponse:
         "opinions": SecondOpinion.objects.filter(benchmark=benchmark).count(),
         "proposals": requested.select_related("task__persona__benchmark", "requested_by", "endpoint")[:20],
     }
-    request.room = "benchmarks"
     return render(request, "evaluation/assistance/settings.html", context, status=422 if form.errors else 200)
 
 

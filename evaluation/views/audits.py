@@ -76,7 +76,6 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
         "has_decisions": pilots.exists(),
         "has_auditors": choices_in(form, "auditors").exists(),
     }
-    request.room = "audits"
     return render(request, "annotations/open.html", context)
 
 
@@ -107,7 +106,6 @@ def audit_model(request: SignedInRequest, pk: int) -> HttpResponse:
     template = "evaluation/audits/model.html"
     if request.htmx and not request.htmx.boosted:
         template += "#estimate"
-    request.room = "audits"
     return render(request, template, {"campaign": row, "form": form, "plan": plan})
 
 
@@ -137,7 +135,6 @@ def corrections(request: SignedInRequest, pk: int) -> HttpResponse:
             whose = "the judge" if back else "people"
             messages.success(request, f"From now on {count_of(number, 'verdict')} will score as {whose} decided.")
             return redirect(row)
-    request.room = "audits"
     return render(
         request,
         "evaluation/audits/corrections.html",
@@ -158,7 +155,6 @@ def judges(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug, "plan_audit")
     require_judges_open(request.user, benchmark)
     cases = regression_cases(benchmark)
-    request.room = "audits"
     rows = judge_rows(benchmark, cases)
     in_use = any(row.in_use for row in rows)
     context = {"benchmark": benchmark, "cases": cases, "rows": rows, "in_use": in_use}

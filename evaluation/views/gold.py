@@ -68,7 +68,6 @@ def gold(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error(error.field, str(error))
         else:
             return redirect("evaluation:gold_item", item.pk)
-    request.room = "audits"
     return render(
         request,
         "evaluation/audits/gold.html",
@@ -98,7 +97,6 @@ def gold_item(request: SignedInRequest, pk: int) -> HttpResponse:
             messages.success(request, "The known answers are saved. Later audits may ask this.")
             return redirect("evaluation:gold", item.benchmark.slug)
     content = PacketContent.model_validate(item.content)
-    request.room = "audits"
     return render(
         request,
         "evaluation/audits/gold_item.html",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -59,6 +60,7 @@ from studio.access import (
     why_not,
 )
 from studio.domain.options import OptionsError
+from studio.files.downloads import made_here
 from studio.models import Benchmark
 
 State = Session.State
@@ -241,9 +243,8 @@ def pilot_usage(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_GET
 def pilot_json(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_pilot(request.user, pk)
-    response = JsonResponse(pilot_report(row), json_dumps_params={"ensure_ascii": False, "indent": 2})
-    response["Content-Disposition"] = f'attachment; filename="{row.benchmark.slug}-pilot-{row.number}.json"'
-    return response
+    report = json.dumps(pilot_report(row), ensure_ascii=False, indent=2)
+    return made_here(f"{row.benchmark.slug}-pilot-{row.number}.json", report)
 
 
 def _list(request: SignedInRequest, slug: str | None, budget_form: BenchmarkBudgetForm | None = None) -> HttpResponse:

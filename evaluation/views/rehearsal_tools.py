@@ -141,7 +141,6 @@ def _offered(row: Rehearsal) -> dict[str, Any]:
 
 def _context(request: SignedInRequest, row: Rehearsal, errors: Mapping[str, str]) -> dict[str, Any]:
     task = row.session.revision.task
-    request.room = "benchmarks"
     transcript = load_rehearsal(row)
     made = transcript.current.calls if transcript.current else ()
     return {

@@ -50,7 +50,6 @@ def rehearse(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
             "session__revision", "agent", "judge"
         )
     )
-    request.room = "benchmarks"
     context = {
         "task": task,
         "persona": persona,
@@ -103,7 +102,6 @@ def render_rehearsal(
     task = row.session.revision.task
     persona = task.persona
     typed = typed or {}
-    request.room = "benchmarks"
     transcript = load_rehearsal(row)
     path = typed.get("path") or request.GET.get("file", "")
     context = {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.http import FileResponse, HttpResponse, JsonResponse
+from django.http import FileResponse, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
@@ -27,6 +28,7 @@ from evaluation.results.selection import address_of_view, save_view, set_tags
 from evaluation.results.tables import ResultsTable, number_tables, render_tables, tables_of, zip_of
 from studio.access import SignedInRequest, find_benchmark, find_task, may, require
 from studio.drafts.load import load_task
+from studio.files.downloads import made_here
 from studio.models import Benchmark
 
 DOWNLOADS = [("csv", "CSV"), ("json", "JSON"), ("markdown", "Markdown"), ("latex", "LaTeX")]
@@ -34,7 +36,6 @@ EEE = ("eee", "Every Eval Ever")
 """Of agents as a whole, not of figures."""
 FIRST_FIGURE = "proc_and_comp"
 """With which the results open."""
-TYPES = {"csv": "text/csv", "markdown": "text/markdown", "latex": "application/x-tex"}
 SUFFIXES = {"csv": "csv", "markdown": "md", "latex": "tex", "json": "json"}
 
 
@@ -96,7 +97,7 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
             document = comparison_document(chosen, *sides, form.mode)
             name = f"{benchmark.slug}-comparison-{form.mode}"
             if form.style == "csv":
-                return _zip(comparison_numbers(document), name)
+                return made_here(f"{name}-csv.zip", zip_of(comparison_numbers(document)))
             return _file(document, comparison_tables(document), form.style, name)
         comparison = comparison_html(chosen, *sides, form.mode)
     return render(
@@ -172,7 +173,7 @@ def _download(chosen: Results, style: str) -> HttpResponse:
     document = results_document(chosen)
     name = f"{chosen.benchmark.slug}-results"
     if style == "csv":
-        return _zip(number_tables(document), name)
+        return made_here(f"{name}-csv.zip", zip_of(number_tables(document)))
     return _file(document, [] if style == "json" else tables_of(document), style, name)
 
 
@@ -182,26 +183,9 @@ def _download_figure(chosen: Results, figure: Figure, form: ResultsForm) -> Http
     return _file(document, [table], form.style, f"{chosen.benchmark.slug}-{figure.name}-{form.mode}")
 
 
-def _zip(tables: Mapping[str, Sequence[Mapping[str, Any]]], name: str) -> HttpResponse:
-    """A table a file."""
-    return _zip_file(zip_of(tables), f"{name}-csv")
-
-
-def _zip_file(content: bytes, name: str) -> HttpResponse:
-    response = HttpResponse(content, content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{name}.zip"'
-    return response
-
-
 def _file(document: Mapping[str, Any], tables: Sequence[ResultsTable], style: str, name: str) -> HttpResponse:
-    response: HttpResponse
-    if style == "json":
-        response = JsonResponse(document, json_dumps_params={"ensure_ascii": False, "indent": 1})
-    else:
-        text = render_tables(tables, style)
-        response = HttpResponse(text, content_type=f"{TYPES[style]}; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}.{SUFFIXES[style]}"'
-    return response
+    content = json.dumps(document, ensure_ascii=False, indent=1) if style == "json" else render_tables(tables, style)
+    return made_here(f"{name}.{SUFFIXES[style]}", content)
 
 
 @require_GET

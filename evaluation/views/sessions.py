@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.audits.blindness import find_session, open_sessions
@@ -24,11 +23,11 @@ from evaluation.workspaces.manifests import Manifest
 from studio.access import SignedInRequest, may, require
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
+from studio.files.downloads import download
 from studio.models import Blob
 
 OTHERS = 30
 """Sessions of the same task that a session's page offers to compare with, newest first."""
-SANDBOX = "sandbox; default-src 'none'"
 
 
 @require_GET
@@ -166,11 +165,7 @@ def session_download(request: SignedInRequest, pk: int, number: int) -> HttpResp
     blob = Blob.objects.filter(pk=turn.snapshot.manifest.get(path, "")).first()
     if blob is None:
         raise Http404
-    response = HttpResponse(bytes(blob.content), content_type="application/octet-stream")
-    response["Content-Disposition"] = content_disposition_header(True, path.rsplit("/", 1)[-1]) or "attachment"
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Content-Security-Policy"] = SANDBOX
-    return response
+    return download(path, bytes(blob.content))
 
 
 def _turn(request: SignedInRequest, pk: int, number: int) -> tuple[Session, Turn, Manifest]:

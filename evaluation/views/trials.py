@@ -77,7 +77,6 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
     }
     if request.htmx:
         return render(request, "evaluation/trials/form.html", context)
-    request.room = "benchmarks"
     page = ScriptPage(request, persona, str(pk))
     if request.method == "POST" and can_save:
         page.autosave(request.POST)
@@ -117,7 +116,6 @@ def model_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Htt
         except OptionsError as error:
             context["problem"] = error.message
         context["is_unsaved"] = autosaved_text(EditorKey(task=task), request.user) is not None
-    request.room = "benchmarks"
     part = "#try" if request.htmx else ""
     return render(request, f"evaluation/trials/model_try.html{part}", context)
 
@@ -125,7 +123,6 @@ def model_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Htt
 @require_safe
 def can_be_done(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     persona = access.find_persona(request.user, slug, user_id)
-    request.room = "benchmarks"
     found = outlook(persona)
     context = {
         "persona": persona,
@@ -141,7 +138,6 @@ def can_be_done(request: SignedInRequest, slug: str, user_id: str) -> HttpRespon
 
 def user_preview(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     """``?task=`` selects a task; by default the first with hidden intents."""
-    request.room = "benchmarks"
     persona = access.find_persona(request.user, slug, user_id)
     rows = list(persona.tasks.filter(position__isnull=False).order_by("position"))
     selected = request.GET.get("task", "")

@@ -59,7 +59,6 @@ def validation(request: SignedInRequest, slug: str) -> HttpResponse:
         "last": last,
         **(_progress(last) if last else {}),
     }
-    request.room = "benchmarks"
     status = 422 if form.errors or problem else 200
     return render(request, "evaluation/validation/matrix.html", context, status=status)
 
@@ -130,7 +129,6 @@ def task_validation(request: SignedInRequest, slug: str, user_id: str, pk: int) 
         "form": form,
         "can": access.actions_in(request.user, task.persona.benchmark),
     }
-    request.room = "benchmarks"
     return render(request, "evaluation/validation/task.html", context, status=422 if form.errors else 200)
 
 

@@ -50,12 +50,10 @@ ACTION_DESCRIPTIONS = {
 
 
 class SignedInRequest(HttpRequest):
-    """A request behind ``login_required``."""
+    """A request of somebody who is signed in, as the middleware sees to."""
 
     user: User
     htmx: HtmxDetails
-    room: str
-    """The navigation entry of this page, if its address does not tell."""
 
 
 class ApiRequest(Request):

@@ -26,14 +26,11 @@ THEMES = {"": "Theme: system", "light": "Theme: light", "dark": "Theme: dark"}
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:
-    """Navigation, theme, shortcuts and unread notifications.
-
-    A view sets ``request.room`` if its section of the navigation does not follow from its URL name.
-    """
+    """Navigation, theme, shortcuts and unread notifications."""
     theme = request.COOKIES.get("theme", "")
     theme = theme if theme in THEMES else ""
     rail = request.COOKIES.get("rail", "")
-    current = getattr(request, "room", None) or _room_of(request)
+    current = _room_of(request)
     return {
         "frame": {
             "rooms": [
@@ -57,11 +54,18 @@ def _room_of(request: HttpRequest) -> str:
     if match.namespace == "annotations":
         return "audits"
     if match.namespace == "evaluation":
+        if match.route.startswith("audits/"):
+            return "audits"
+        if match.route.startswith("b/"):
+            return "benchmarks"
         for prefix, room in (
             ("release", "releases"),
             ("endpoint", "settings"),
             ("benchmark_endpoint", "benchmarks"),
             ("result", "benchmarks"),
+            ("validation", "benchmarks"),
+            ("rehearsal", "benchmarks"),
+            ("assistance", "benchmarks"),
         ):
             if name.startswith(prefix):
                 return room
