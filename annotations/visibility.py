@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotations.models import Adjudication, Answer, AuditCampaign, Judgment, Packet, Seat
 from annotations.seals import AUDITORS, Openings, may_see_results, opened_by, sees_results
-from studio.access import ALLOWED, benchmarks_for, require, roles_in, why_not
+from studio.access import ALLOWED, AnyUser, benchmarks_for, require, roles_in, why_not
 from studio.models import Benchmark, Membership, User
 
 OPENERS = ALLOWED["plan_audit"]
@@ -30,7 +30,7 @@ Seats = dict[int, list[tuple[int | None, datetime | None, bool]]]
 """Packet → auditor, end of the lease, whether judged."""
 
 
-def visible_campaigns(user: User) -> QuerySet[AuditCampaign]:
+def visible_campaigns(user: AnyUser) -> QuerySet[AuditCampaign]:
     return AuditCampaign.objects.filter(benchmark__in=benchmarks_for(user)).select_related("benchmark", "created_by")
 
 

@@ -9,7 +9,7 @@ from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
-from annotations.api.judging import ANY, PacketActions, user_of, valid
+from annotations.api.judging import ANY, PacketActions
 from annotations.auditors import own_record, record_json, records_in
 from annotations.campaigns import close_campaign, reopen_campaign
 from annotations.figures import campaign_figures
@@ -18,7 +18,7 @@ from annotations.models import AuditCampaign
 from annotations.seals import may_see_results, sees_results
 from annotations.visibility import find_assigned_campaign, find_campaign, shares_of, visible_campaigns
 from studio.access import ApiRequest, find_benchmark
-from studio.api.base import KEY, OBJECTS, ConflictAPIError
+from studio.api.base import KEY, OBJECTS, ConflictAPIError, valid_in
 from studio.models import ApiToken, User
 
 BENCHMARK = OpenApiParameter("benchmark", str, description="Slug; limits to this benchmark.")
@@ -54,7 +54,7 @@ class CampaignViewSet(PacketActions, mixins.ListModelMixin, viewsets.GenericView
     lookup_value_regex = KEY
 
     def get_queryset(self) -> Any:
-        found = visible_campaigns(user_of(self.request))
+        found = visible_campaigns(self.request.user)
         slug = self.request.query_params.get("benchmark", "")
         return found.filter(benchmark__slug=slug) if slug else found
 
@@ -64,7 +64,7 @@ class CampaignViewSet(PacketActions, mixins.ListModelMixin, viewsets.GenericView
     @action(detail=False)
     def mine(self, request: ApiRequest) -> Response:
         """How you judge; of audits whose results are open to you."""
-        return Response(record_json(own_record(user_of(request))))
+        return Response(record_json(own_record(request.user)))
 
     @extend_schema(
         operation_id="audits_people",
@@ -74,18 +74,18 @@ class CampaignViewSet(PacketActions, mixins.ListModelMixin, viewsets.GenericView
     @action(detail=False)
     def people(self, request: ApiRequest) -> Response:
         """How people judge, for those who plan audits."""
-        benchmark = find_benchmark(user_of(request), request.query_params.get("benchmark", ""), "plan_audit")
-        return Response([record_json(row) for row in records_in(benchmark, user_of(request))])
+        benchmark = find_benchmark(request.user, request.query_params.get("benchmark", ""), "plan_audit")
+        return Response([record_json(row) for row in records_in(benchmark, request.user)])
 
     @extend_schema(responses=OpenApiResponse(ANY, "The audit, its progress, and what is left for you."))
     def retrieve(self, request: ApiRequest, pk: str) -> Response:
-        return Response(_campaign_json(find_campaign(user_of(request), pk), user_of(request)))
+        return Response(_campaign_json(find_campaign(request.user, pk), request.user))
 
     @extend_schema(request=None, responses=CampaignSerializer)
     @action(detail=True, methods=["post"])
     def close(self, request: ApiRequest, pk: str) -> Response:
-        row = find_campaign(user_of(request), pk, "plan_audit")
-        close_campaign(row, by=user_of(request))
+        row = find_campaign(request.user, pk, "plan_audit")
+        close_campaign(row, by=request.user)
         row.refresh_from_db()
         return Response(CampaignSerializer(row).data)
 
@@ -93,8 +93,8 @@ class CampaignViewSet(PacketActions, mixins.ListModelMixin, viewsets.GenericView
     @action(detail=True, methods=["post"])
     def reopen(self, request: ApiRequest, pk: str) -> Response:
         """Judge on in a closed audit. Its history tells that the results were open in the meantime."""
-        row = find_campaign(user_of(request), pk, "plan_audit")
-        reopen_campaign(row, by=user_of(request), **valid(ReasonSerializer, request))
+        row = find_campaign(request.user, pk, "plan_audit")
+        reopen_campaign(row, by=request.user, **valid_in(request, ReasonSerializer))
         row.refresh_from_db()
         return Response(CampaignSerializer(row).data)
 
@@ -102,16 +102,16 @@ class CampaignViewSet(PacketActions, mixins.ListModelMixin, viewsets.GenericView
     @action(detail=True)
     def results(self, request: ApiRequest, pk: str) -> Response:
         """Every figure; 409 while you judge blind."""
-        row = find_campaign(user_of(request), pk)
-        return Response(_figures_json(row, user_of(request)))
+        row = find_campaign(request.user, pk)
+        return Response(_figures_json(row, request.user))
 
     @extend_schema(request=None, responses=OpenApiResponse(ANY, "Your answers are final from now on."))
     @results.mapping.post
     def open_results(self, request: ApiRequest, pk: str) -> Response:
         """Finish judging, and see the results."""
-        row = find_assigned_campaign(user_of(request), pk)
-        open_results(row, user_of(request))
-        return Response(_figures_json(row, user_of(request)))
+        row = find_assigned_campaign(request.user, pk)
+        open_results(row, request.user)
+        return Response(_figures_json(row, request.user))
 
 
 def _figures_json(row: AuditCampaign, user: User) -> dict[str, Any]:

@@ -37,21 +37,10 @@ from annotations.visibility import (
     why_not_adjudicate,
 )
 from studio.access import ApiRequest
-from studio.api.base import OBJECTS, ConflictAPIError
+from studio.api.base import OBJECTS, ConflictAPIError, valid_in
 from studio.models import ApiToken, User
 
 ANY = OpenApiTypes.OBJECT
-
-
-def user_of(request: Any) -> User:
-    user: User = request.user
-    return user
-
-
-def valid(serializer: type[serializers.Serializer[Any]], request: ApiRequest) -> dict[str, Any]:
-    given = serializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    return dict(given.validated_data)
 
 
 def question_json(packet: Packet, user: User) -> dict[str, Any]:
@@ -172,7 +161,7 @@ class PacketActions:
     @action(detail=True, methods=["post"], token_scope=ApiToken.Scope.WRITE)
     def next(self, request: ApiRequest, pk: str) -> Response:
         """Take the next packet."""
-        user = user_of(request)
+        user = request.user
         packet = next_packet(find_assigned_campaign(user, pk), user)
         return Response({"packet": None} if packet is None else {"packet": question_json(packet, user)})
 
@@ -180,7 +169,7 @@ class PacketActions:
     @action(detail=True)
     def packets(self, request: ApiRequest, pk: str) -> Response:
         """All of them, once you may see the results; before, those you hold or answered."""
-        user = user_of(request)
+        user = request.user
         row = find_campaign(user, pk)
         questions = _questions_by_packet(row) if sees_results(user, row) else None
         return Response([packet_json(each, questions) for each in readable_packets(user, row)])
@@ -188,7 +177,7 @@ class PacketActions:
     @extend_schema(responses=OpenApiResponse(ANY, "What auditors see; with the results, what was answered."))
     @action(detail=True, url_path=POSITION)
     def packet(self, request: ApiRequest, pk: str, position: str) -> Response:
-        user = user_of(request)
+        user = request.user
         row = find_campaign(user, pk)
         packet = find_packet(row, position)
         results = sees_results(user, row)
@@ -202,9 +191,9 @@ class PacketActions:
     @action(detail=True, methods=["post"], url_path=f"{POSITION}/judgment", token_scope=ApiToken.Scope.WRITE)
     def judge(self, request: ApiRequest, pk: str, position: str) -> Response:
         """Answer a packet that is leased to you."""
-        user = user_of(request)
+        user = request.user
         packet = find_packet(find_assigned_campaign(user, pk), position)
-        data = valid(JudgmentSerializer, request)
+        data = valid_in(request, JudgmentSerializer)
         number = data.pop("number", None) or next_number(packet, user)
         answer, answers = data.pop("answer"), data.pop("answers")
         if answer != "answered":
@@ -216,9 +205,9 @@ class PacketActions:
     @action(detail=True, methods=["post"], token_scope=ApiToken.Scope.WRITE)
     def undo(self, request: ApiRequest, pk: str) -> Response:
         """Take back your last answer, or the one to a packet."""
-        user = user_of(request)
+        user = request.user
         row = find_assigned_campaign(user, pk)
-        position = valid(UndoSerializer, request)["position"]
+        position = valid_in(request, UndoSerializer)["position"]
         chosen = None if position is None else find_packet(row, position)
         packet = take_back(chosen, user) if chosen else undo_last(row, user)
         return Response({"packet": question_json(packet, user)})
@@ -227,14 +216,14 @@ class PacketActions:
     @action(detail=True, methods=["post"], url_path=f"{POSITION}/adjudication")
     def adjudication(self, request: ApiRequest, pk: str, position: str) -> Response:
         """Decide a packet without a majority."""
-        user = user_of(request)
+        user = request.user
         row = find_campaign(user, pk)
         packet = find_packet(row, position)
         if not sees_results(user, row):
             raise PermissionDenied(STILL_SEALED)
         if not may_adjudicate(user, packet):
             raise PermissionDenied(why_not_adjudicate(user, packet))
-        data = valid(AdjudicationSerializer, request)
+        data = valid_in(request, AdjudicationSerializer)
         if (decision := data.pop("decision")) is not None:
             data["answers"] = {DECISION: YES if decision else NO}
         made = adjudicate(packet, by=user, **data)

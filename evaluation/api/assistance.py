@@ -24,7 +24,7 @@ from evaluation.assistance.task_material import build_request
 from evaluation.models import Proposal, ProposalDecision
 from evaluation.protocol.assistance import KINDS
 from studio.access import ApiRequest
-from studio.api.base import TASK, ConflictAPIError, TaskView
+from studio.api.base import TASK, ConflictAPIError, TaskView, valid_in
 from studio.domain.task import TaskSpec
 from studio.models import ApiToken, Task
 
@@ -247,9 +247,7 @@ class ProposalList(ProposalAPIView, generics.GenericAPIView[Proposal]):
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Request a proposal for the newest version. Poll until the state is no longer “asked”."""
         task = self.editable(request, slug, user_id, pk)
-        data = NewProposalSerializer(data=request.data)
-        data.is_valid(raise_exception=True)
-        values = data.validated_data
+        values = valid_in(request, NewProposalSerializer)
         proposal_request = build_request(
             TaskSpec.model_validate(task.revisions.get(number=task.version).spec),
             values["kind"],
@@ -259,8 +257,7 @@ class ProposalList(ProposalAPIView, generics.GenericAPIView[Proposal]):
             reference=values["reference"],
             pasted=values["pasted"],
         )
-        user: Any = request.user
-        row = requests.request_proposal(task, by=user, request=proposal_request, fresh=values["fresh"])
+        row = requests.request_proposal(task, by=request.user, request=proposal_request, fresh=values["fresh"])
         return Response(
             ProposalSerializer(proposals_with_details().get(pk=row.pk)).data, status=status.HTTP_201_CREATED
         )
@@ -279,11 +276,8 @@ class AcceptProposal(ProposalAPIView):
         """Accept rows and save them as a new version. 409 with ``current`` and ``proposed`` if the text has changed
         since the request."""
         row = self.proposal(request, slug, user_id, pk, suggestion)
-        data = AcceptSerializer(data=request.data)
-        data.is_valid(raise_exception=True)
-        user: Any = request.user
         try:
-            decisions.accept_proposal(row.pk, by=user, **data.validated_data)
+            decisions.accept_proposal(row.pk, by=request.user, **valid_in(request, AcceptSerializer))
         except decisions.ProposalOutdatedError as error:
             body = {"detail": str(error), "row": error.row, "current": error.current, "proposed": error.proposed}
             return Response(body, status=status.HTTP_409_CONFLICT)
@@ -295,10 +289,7 @@ class DismissProposal(ProposalAPIView):
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int, suggestion: int) -> Response:
         """Dismiss rows, or all of them. The task does not change."""
         row = self.proposal(request, slug, user_id, pk, suggestion)
-        data = RowsSerializer(data=request.data)
-        data.is_valid(raise_exception=True)
-        user: Any = request.user
-        decisions.dismiss_proposal(row.pk, by=user, rows=data.validated_data["rows"])
+        decisions.dismiss_proposal(row.pk, by=request.user, rows=valid_in(request, RowsSerializer)["rows"])
         return Response(ProposalSerializer(proposals_with_details().get(pk=row.pk)).data)
 
 

@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from evaluation.submissions.submit import submit
 from studio.access import ApiRequest
+from studio.api.base import valid_in
 
 
 class BundleSerializer(serializers.Serializer[Any]):
@@ -36,9 +37,7 @@ class SubmissionsView(APIView):
     @extend_schema(request=BundleSerializer, responses={200: SubmittedPilotSerializer, 201: SubmittedPilotSerializer})
     def post(self, request: ApiRequest) -> Response:
         """Hand in a bundle. The same one twice is answered with the pilot that it made."""
-        given = BundleSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        submitted = submit(given.validated_data["bundle"].read(), by=request.user)
+        submitted = submit(valid_in(request, BundleSerializer)["bundle"].read(), by=request.user)
         pilot, release = submitted.submission.pilot, submitted.submission.release
         document = {
             "id": pilot.pk,

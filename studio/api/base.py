@@ -9,6 +9,7 @@ from django.http import QueryDict
 from rest_framework import status
 from rest_framework.exceptions import APIException, ParseError, ValidationError
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 from rest_framework.views import APIView, exception_handler
 
 from studio import access
@@ -44,6 +45,13 @@ def given_in(request: ApiRequest, of: type[Given]) -> Given:
     if not isinstance(data, Mapping):
         raise ParseError("Send an object with fields.")
     return of.read(data.dict() if isinstance(data, QueryDict) else data)
+
+
+def valid_in(request: ApiRequest, serializer: type[Serializer[Any]]) -> dict[str, Any]:
+    """The request's body, of the shape that has no options. Raises ValidationError."""
+    given = serializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    return dict(given.validated_data)
 
 
 def named_in(request: ApiRequest, field: str) -> str:
