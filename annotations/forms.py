@@ -12,6 +12,8 @@ from django.http import QueryDict
 from annotations.judgments import MAX_COMMENT_LENGTH, HandedIn
 from annotations.models import Cause
 from annotations.packets import BROKEN, DECISION, NO, NOT_SHOWN, UNSURE, YES, PacketContent, Question
+from studio.domain.options import OptionsError
+from studio.forms.options import RuledForm
 
 LABELS = {
     "completed": "Completed",
@@ -39,16 +41,7 @@ AUDITORS_CAUSES = [(value, label) for value, label in Cause.choices if value != 
 CONFIDENCES = [("", "Not said"), ("1", "Low"), ("2", "Medium"), ("3", "High")]
 
 
-class RejectableForm(forms.Form):
-    def reject(self, field: str, message: str) -> None:
-        """Add what a rule says to the field that it names, else to the form."""
-        if field in self.fields or not field:
-            self.add_error(field or None, message)
-        else:
-            self.errors.setdefault(field, self.error_class([message]))
-
-
-class JudgmentForm(RejectableForm):
+class JudgmentForm(RuledForm):
     """``number`` makes sending the form twice harmless."""
 
     answer = forms.ChoiceField(
@@ -80,10 +73,16 @@ class JudgmentForm(RejectableForm):
         )
 
 
-class QuestionsForm(RejectableForm):
+class QuestionsForm(RuledForm):
     """The answers to a session's questions, each in the field ``answers.KEY``."""
 
     questions: tuple[Question, ...]
+
+    def reject(self, error: OptionsError) -> None:
+        if error.field in {f"answers.{row.key}" for row in self.questions}:
+            self.errors.setdefault(error.field, self.error_class([error.message]))
+        else:
+            super().reject(error)
 
     def answers(self) -> dict[str, str]:
         """What was entered, valid or not."""
@@ -117,7 +116,7 @@ class SessionJudgmentForm(QuestionsForm, JudgmentForm):
         return self.content.offered(question.choices)
 
 
-class AdjudicationForm(RejectableForm):
+class AdjudicationForm(RuledForm):
     decision = forms.ChoiceField(
         choices=[(name, LABELS[name]) for name in (YES, NO, NOT_SHOWN, BROKEN)],
         error_messages={"required": "Decide yes or no.", "invalid_choice": "Decide yes or no."},

@@ -11,7 +11,6 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotations.adjudication import (
     FIRST_FIRST,
     STILL_SEALED,
-    AdjudicationError,
     adjudicable_packets,
     adjudicate,
     open_questions,
@@ -57,11 +56,8 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
     )
     if request.method == "POST" and form.is_valid():
         why = {name: form.cleaned_data[name] for name in WHY if name in form.cleaned_data}
-        try:
+        with form.rejecting():
             adjudicate(packet, by=request.user, answers=form.answers(), **why)
-        except AdjudicationError as error:
-            form.reject(error.field, str(error))
-        else:
             return _after_adjudication(request, row, position)
     return render(
         request,

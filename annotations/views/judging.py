@@ -71,7 +71,7 @@ def judge(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
         try:
             record_judgment(packet, form.handed_in(), auditor=request.user, number=form.cleaned_data["number"])
         except JudgmentError as error:
-            form.reject(error.field, str(error))
+            form.reject(error)
             rejection = error
         else:
             if shown := request.headers.get("X-Studio-After"):

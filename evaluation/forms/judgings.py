@@ -14,7 +14,7 @@ from evaluation.models.judgings import Purpose
 from evaluation.pilots.rejudging import RejudgingOptions, known_versions
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import PROTOCOLS, ProtocolName
-from studio.forms.options import OptionsForm
+from studio.forms.options import OptionsForm, RuledForm
 
 SESSIONS_SHOWN = 200
 
@@ -56,7 +56,7 @@ class RejudgingForm(OptionsForm):
         ]
 
 
-class ScoringForm(forms.Form):
+class ScoringForm(RuledForm):
     turn_labels: ClassVar[dict[str, str]] = {name: rule.label for name, rule in TURN_RULES.items()}
     round = forms.ModelChoiceField(queryset=JudgingRound.objects.none(), empty_label=None, label="Round that scores")
     compat = forms.ChoiceField(label="compat: which turn counts for an item", choices=[])
@@ -90,6 +90,3 @@ class ScoringForm(forms.Form):
     @property
     def rules(self) -> Rules:
         return rules_from({name: self.cleaned_data[name] for name in ("compat", "strict", "samples")}, self._before)
-
-    def add_error_to(self, field: str, message: str) -> None:
-        self.add_error(field if field in self.fields else None, message)

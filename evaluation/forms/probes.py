@@ -14,6 +14,7 @@ from evaluation.probes.validation import ValidationOptions, find_models
 from evaluation.protocol.given import GivenCall, GivenTurn
 from studio.domain.options import OptionsError
 from studio.domain.storable import read_json
+from studio.forms.options import RuledForm
 from studio.models import Benchmark
 
 
@@ -62,7 +63,7 @@ class _SeveralFiles(forms.FileField):
         return [super(_SeveralFiles, self).clean(each, initial) for each in data or ()]
 
 
-class SolutionForm(forms.Form):
+class SolutionForm(RuledForm):
     reply = forms.CharField(
         required=False, widget=forms.Textarea(attrs={"rows": 8}), label="Reply", help_text="What the agent says."
     )

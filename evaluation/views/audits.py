@@ -32,7 +32,7 @@ from evaluation.audits.regression import regression_cases
 from evaluation.forms.audits import OpenAuditForm, choices_in
 from evaluation.forms.choices import EndpointChoice
 from evaluation.models import ModelEndpoint
-from evaluation.pilots.model_audits import ModelAuditOptions, ModelAuditPlan, plan_model_audit, start_model_audit
+from evaluation.pilots.model_audits import ModelAuditOptions, plan_model_audit, start_model_audit
 from evaluation.results.scores import refresh_scores
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, why_not
 from studio.domain.options import OptionsError
@@ -61,13 +61,10 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
         form.initial["pilots"] = [pilots[0].pk]
     outline = None
     if request.method == "POST" and form.is_valid():
-        try:
-            if "outline" in request.POST:
-                outline = outline_of(plan_audit(benchmark, form.options(), by=request.user))
-            else:
+        with form.rejecting():
+            if "outline" not in request.POST:
                 return redirect(open_audit(benchmark, form.options(), by=request.user))
-        except OptionsError as error:
-            form.reject(error)
+            outline = outline_of(plan_audit(benchmark, form.options(), by=request.user))
     context = {
         "form": form,
         "outline": outline,
@@ -96,7 +93,10 @@ def audit_model(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_planned_campaign(request.user, pk)
     given = request.POST if request.method == "POST" else request.GET
     form = ModelAuditForm(row, given or None)
-    plan = _plan(form, row)
+    plan = None
+    if form.is_valid():
+        with form.rejecting():
+            plan = plan_model_audit(row, form.options())
     if request.method == "POST" and plan is not None:
         start_model_audit(plan, by=request.user)
         messages.success(
@@ -107,16 +107,6 @@ def audit_model(request: SignedInRequest, pk: int) -> HttpResponse:
     if request.htmx and not request.htmx.boosted:
         template += "#estimate"
     return render(request, template, {"campaign": row, "form": form, "plan": plan})
-
-
-def _plan(form: ModelAuditForm, campaign: AuditCampaign) -> ModelAuditPlan | None:
-    if not form.is_valid():
-        return None
-    try:
-        return plan_model_audit(campaign, form.options())
-    except OptionsError as error:
-        form.reject(error)
-        return None
 
 
 @require_http_methods(["GET", "POST"])

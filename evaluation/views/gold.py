@@ -21,7 +21,7 @@ from evaluation.audits.known import draw_gold_item, find_gold_item, gold_items, 
 from evaluation.forms.audits import PilotLabel
 from evaluation.models import Pilot
 from studio.access import SignedInRequest, find_benchmark
-from studio.domain.options import OptionsError
+from studio.forms.options import RuledForm
 from studio.models import Benchmark, User
 
 
@@ -29,7 +29,7 @@ class PilotChoice(PilotLabel, forms.ModelChoiceField[Pilot]):
     pass
 
 
-class DrawForm(forms.Form):
+class DrawForm(RuledForm):
     pilot = PilotChoice(Pilot.objects.none(), empty_label=None)
     unit = forms.ChoiceField(
         label="What to ask",
@@ -62,11 +62,8 @@ def gold(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug, "plan_audit")
     form = DrawForm(benchmark, request.user, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with form.rejecting():
             item = draw_gold_item(form.cleaned_data["pilot"], form.cleaned_data["unit"], by=request.user)
-        except OptionsError as error:
-            form.add_error(error.field, str(error))
-        else:
             return redirect("evaluation:gold_item", item.pk)
     return render(
         request,
@@ -89,11 +86,8 @@ def gold_item(request: SignedInRequest, pk: int) -> HttpResponse:
         return redirect("evaluation:gold", item.benchmark.slug)
     form = KnownAnswersForm(item, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with form.rejecting():
             type_answers(item, form.answers(), by=request.user)
-        except OptionsError as error:
-            form.reject(error.field, error.message)
-        else:
             messages.success(request, "The known answers are saved. Later audits may ask this.")
             return redirect("evaluation:gold", item.benchmark.slug)
     content = PacketContent.model_validate(item.content)

@@ -9,11 +9,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluation.audits.blindness import find_pilot
 from evaluation.forms.judgings import RejudgingForm, ScoringForm
-from evaluation.models import JudgingRound, Pilot
-from evaluation.pilots.rejudging import RejudgingPlan, plan_rejudging, resume_round, start_rejudging
+from evaluation.models import JudgingRound
+from evaluation.pilots.rejudging import plan_rejudging, resume_round, start_rejudging
 from evaluation.results.scores import choose_scoring
 from studio.access import SignedInRequest
-from studio.domain.options import OptionsError
 
 
 @require_http_methods(["GET", "POST"])
@@ -22,7 +21,10 @@ def rejudge(request: SignedInRequest, pk: int) -> HttpResponse:
     pilot = find_pilot(request.user, pk, "pilot")
     given = request.POST if request.method == "POST" else request.GET
     form = RejudgingForm(given if given else {"samples": "1"}, pilot=pilot)
-    plan = _plan(form, pilot)
+    plan = None
+    if form.is_valid():
+        with form.rejecting():
+            plan = plan_rejudging(pilot, form.options())
     if request.method == "POST" and plan is not None:
         started = start_rejudging(plan, by=request.user)
         messages.success(request, f"Judging again, as round {started.number}. The pilot’s scores stay as they are.")
@@ -48,22 +50,9 @@ def scoring(request: SignedInRequest, pk: int) -> HttpResponse:
     initial = {"round": request.GET["round"]} if request.GET.get("round", "").isdecimal() else {}
     form = ScoringForm(request.POST or None, pilot=pilot, initial=initial)
     if request.method == "POST" and form.is_valid():
-        try:
+        with form.rejecting():
             choice = choose_scoring(pilot, form.cleaned_data["round"], form.rules, by=request.user)
-        except OptionsError as error:
-            form.add_error_to(error.field, error.message)
-        else:
             messages.success(request, f"Round {choice.round.number} scores this pilot now.")
             return redirect(f"{pilot.get_absolute_url()}#judgings")
     history = pilot.scoring_choices.select_related("round", "by")[:20]
     return render(request, "evaluation/judgings/scoring.html", {"pilot": pilot, "form": form, "history": history})
-
-
-def _plan(form: RejudgingForm, pilot: Pilot) -> RejudgingPlan | None:
-    if not form.is_valid():
-        return None
-    try:
-        return plan_rejudging(pilot, form.options())
-    except OptionsError as error:
-        form.reject(error)
-        return None

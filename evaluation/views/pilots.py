@@ -94,12 +94,9 @@ def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
     pilots = open_pilots(request.user)
     form = PilotForm(request.POST or None, benchmark=benchmark, pilots=pilots, initial=_offered(request, benchmark))
     if request.method == "POST" and form.is_valid():
-        try:
+        with form.rejecting():
             with transaction.atomic():
                 started = [start_pilot(benchmark, each, by=request.user) for each in form.options_of_each()]
-        except OptionsError as error:
-            form.reject(error)
-        else:
             if len(started) == 1:
                 return redirect(started[0])
             messages.success(request, f"{len(started)} pilots started, one for each agent.")

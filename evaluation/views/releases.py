@@ -170,15 +170,13 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
         require_judges_open(request.user, benchmark, EVIDENCE)
         form = ReleaseForm(request.POST)
         if form.is_valid():
-            try:
+            with form.rejecting():
                 if request.POST.get("shown", shown) != shown:
                     raise OptionsError("accept", "What blocks the release has changed. Look at it again.")
                 if kinds and not (form.options().accept and all(kind.acceptable for kind in kinds)):
                     raise OptionsError("accept", BLOCKED)
                 request_release(benchmark, form.options(), by=request.user)
                 return redirect("evaluation:release_new", slug)
-            except OptionsError as error:
-                form.reject(error)
     elif newest and refused:
         form = ReleaseForm(newest.options)
         form.full_clean()
@@ -275,12 +273,10 @@ def release_except(request: SignedInRequest, slug: str) -> HttpResponse:
     posted = request.POST.copy() if request.method == "POST" else None
     form = ExceptionForm(posted, scopes=scopes or {"all": ""}, initial=initial)
     if posted is not None and form.is_valid():
-        try:
+        with form.rejecting():
             accept_blockers(benchmark, blockers, form.options(), by=request.user)
             return redirect("evaluation:release_new", slug)
-        except OptionsError as error:
-            form.reject(error)
-            posted["shown"] = digest(blockers)  # it is shown now
+        posted["shown"] = digest(blockers)  # it is shown now
     context = {
         "benchmark": benchmark,
         "form": form,
@@ -345,11 +341,9 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         require(request.user, row.benchmark, "release")
         if form.is_valid():
-            try:
+            with form.rejecting():
                 publish_erratum(row, form.options(), by=request.user)
                 return redirect(f"{row.get_absolute_url()}#errata")
-            except OptionsError as error:
-                form.reject(error)
     earlier = list(earlier_releases(row).defer("manifest"))
     since = next((each for each in earlier if str(each.pk) == request.GET.get("since")), None)
     held_out = row.held_out_pack

@@ -111,14 +111,12 @@ def task_validation(request: SignedInRequest, slug: str, user_id: str, pk: int) 
         if form.is_valid():
             before, keeps = solution.files if solution else {}, form.kept(request)
             kept = {path: sha256 for path, sha256 in before.items() if path in keeps}
-            try:
+            with form.rejecting():
                 turn = form.turn()
                 stored = dict(zip(form.contents, Blob.objects.store(list(form.contents.values())), strict=True))
                 write_solution(task, replace(turn, files=kept | stored), by=request.user)
                 messages.success(request, "The solution is stored. Its rules are tried in the background.")
                 return redirect(request.path)
-            except OptionsError as error:
-                form.add_error(error.field if error.field in form.fields else None, error.message)
     standing = next(iter(standings_of(task.persona, task.task_id)), None)
     context = {
         "task": task,

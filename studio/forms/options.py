@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from enum import Enum
 from types import NoneType
 from typing import Any, ClassVar, get_args, get_origin
@@ -18,7 +19,23 @@ from studio.forms.fields import NumberField, WholeNumberField
 LIMITS = {"ge": "min_value", "le": "max_value", "max_length": "max_length"}
 
 
-class OptionsForm(forms.Form):
+class RuledForm(forms.Form):
+    """Says what rules refuse."""
+
+    def reject(self, error: OptionsError) -> None:
+        """Beside the field that it names, else above the form."""
+        self.add_error(error.field if error.field in self.fields else None, error.message)
+
+    @contextmanager
+    def rejecting(self) -> Iterator[None]:
+        """What is refused within ends the block, and is said."""
+        try:
+            yield
+        except OptionsError as error:
+            self.reject(error)
+
+
+class OptionsForm(RuledForm):
     """Has a field for each of the options. Those that offer rows, or look otherwise, are declared; what they do not
     say of themselves is as the options have it."""
 
@@ -45,10 +62,6 @@ class OptionsForm(forms.Form):
     def options(self) -> Any:
         """Raises OptionsError."""
         return self.of.read(self.given)
-
-    def reject(self, error: OptionsError) -> None:
-        """Says what a rule says beside the field that it names, else above the form."""
-        self.add_error(error.field if error.field in self.fields else None, error.message)
 
     def _plain(self, name: str) -> Any:
         value, key = self.cleaned_data[name], getattr(self.fields[name], "to_field_name", None) or "pk"
