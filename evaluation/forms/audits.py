@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any, cast
+from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
@@ -14,6 +14,7 @@ from evaluation.audits.blindness import closed_pilots
 from evaluation.audits.campaigns import auditable_pilots
 from evaluation.audits.opening import DEFAULT_PEOPLE, AuditOptions
 from evaluation.audits.rounds import auditable_rounds
+from evaluation.forms.choices import choice_of
 from evaluation.models import Pilot
 from studio.access import ALLOWED
 from studio.domain.phrases import count_of
@@ -39,16 +40,6 @@ class PilotLabel:
 
 class PilotsChoice(PilotLabel, forms.ModelMultipleChoiceField[Pilot]):
     pass
-
-
-def choice_field(form: forms.Form, name: str) -> forms.ModelChoiceField[Any]:
-    return cast("forms.ModelChoiceField[Any]", form.fields[name])
-
-
-def choices_in(form: forms.Form, name: str) -> QuerySet[Any]:
-    rows = choice_field(form, name).queryset
-    assert rows is not None
-    return rows.all()
 
 
 class OpenAuditForm(OptionsForm):
@@ -93,9 +84,9 @@ class OpenAuditForm(OptionsForm):
         self.fields["second"].help_text += " “See what it comes to” tells how well the second rate will be known."
         auditors = Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED["audit"]).values("user")
         pilots = auditable_pilots(benchmark).exclude(pk__in=closed_pilots(user))
-        choice_field(self, "pilots").queryset = pilots
+        choice_of(self, "pilots").queryset = pilots
         self._offer_rounds(pilots)
-        people = choice_field(self, "auditors").queryset = User.objects.filter(pk__in=auditors)
+        people = choice_of(self, "auditors").queryset = User.objects.filter(pk__in=auditors)
         number = people.count()
         self.fields["people"].initial = min(DEFAULT_PEOPLE, max(1, number))
         if number < DEFAULT_PEOPLE:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from evaluation.forms.choices import EndpointChoice
+from evaluation.forms.choices import EndpointChoice, choice_of
 from evaluation.grading.credit import SAMPLE_RULES, TURN_RULES
 from evaluation.judging.judgings import Rules, rules_from, rules_of, rules_to_json, scoring_choice
 from evaluation.models import JudgingRound, ModelEndpoint, Pilot, Session
@@ -23,9 +23,7 @@ class RejudgingForm(OptionsForm):
     """Every field left as it is means: as the pilot ran."""
 
     of = RejudgingOptions
-    judge = EndpointChoice(
-        queryset=ModelEndpoint.objects.none(), to_field_name="name", required=False, empty_label="As the pilot ran"
-    )
+    judge = EndpointChoice(to_field_name="name", required=False, empty_label="As the pilot ran")
     protocol = forms.ChoiceField(
         choices=[("", "As the pilot ran"), *((name, f"{name}: {text}") for name, text in PROTOCOLS.items())],
         required=False,
@@ -37,10 +35,7 @@ class RejudgingForm(OptionsForm):
 
     def __init__(self, *args: Any, pilot: Pilot, **options: Any) -> None:
         super().__init__(*args, **options)
-        judge, prompt, sessions = (self.fields[name] for name in ("judge", "prompt", "sessions"))
-        assert isinstance(judge, forms.ModelChoiceField)
-        assert isinstance(prompt, forms.ChoiceField)
-        assert isinstance(sessions, forms.ChoiceField)
+        judge, prompt, sessions = (choice_of(self, name) for name in ("judge", "prompt", "sessions"))
         judge.queryset = ModelEndpoint.objects.usable_in(pilot.benchmark)
         versions = [version for name in ProtocolName for version in known_versions(name)]
         prompt.choices = [
@@ -65,15 +60,11 @@ class ScoringForm(RuledForm):
 
     def __init__(self, *args: Any, pilot: Pilot, **options: Any) -> None:
         super().__init__(*args, **options)
-        row = self.fields["round"]
-        assert isinstance(row, forms.ModelChoiceField)
-        row.queryset = JudgingRound.objects.filter(pilot=pilot).exclude(purpose=Purpose.AUDIT)
+        choice_of(self, "round").queryset = JudgingRound.objects.filter(pilot=pilot).exclude(purpose=Purpose.AUDIT)
         turns = [(name, rule.label) for name, rule in TURN_RULES.items()]
         samples = [(name, rule.label) for name, rule in SAMPLE_RULES.items()]
         for name, choices in (("compat", turns), ("strict", turns), ("samples", samples)):
-            field = self.fields[name]
-            assert isinstance(field, forms.ChoiceField)
-            field.choices = choices
+            choice_of(self, name).choices = choices
         if ScoringMode.COMPAT not in pilot.terms.modes:
             self.fields["compat"].required = False
         choice = scoring_choice(pilot)

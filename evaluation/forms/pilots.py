@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from evaluation.endpoints.parts import default_endpoint, endpoints_for
 from evaluation.engine.budgets import KINDS, MAX_BUDGET
 from evaluation.engine.plan import LIMITS
-from evaluation.forms.choices import EndpointChoice, EndpointChoices
+from evaluation.forms.choices import EndpointChoice, EndpointChoices, choice_of
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.models.agents import REACT
 from evaluation.pilots.agents import KindParameter, kind_choices, kind_parameters
@@ -106,15 +106,13 @@ class PilotForm(OptionsForm, BudgetForm):
 
     of = PilotOptions
     silent = ("agent", "kind", "persona")
-    agent = EndpointChoices(queryset=ModelEndpoint.objects.none(), to_field_name="name", label="Agents")
+    agent = EndpointChoices(to_field_name="name", label="Agents")
     user_model = EndpointChoice(
-        queryset=ModelEndpoint.objects.none(),
         to_field_name="name",
         label="User model",
         help_text="Plays the user and marks intents as met.",
     )
     judge = EndpointChoice(
-        queryset=ModelEndpoint.objects.none(),
         to_field_name="name",
         help_text="Judges the checklist. Choose a model other than the agent.",
     )
@@ -142,26 +140,23 @@ class PilotForm(OptionsForm, BudgetForm):
     def __init__(self, *args: Any, benchmark: Benchmark, pilots: QuerySet[Pilot], **options: Any) -> None:
         """``pilots``: those whose sessions may be taken over."""
         super().__init__(*args, **options)
-        self._choice("kind").choices = [(name, name) for name, _ in kind_choices()]
+        choice_of(self, "kind").choices = [(name, name) for name, _ in kind_choices()]
         self._parameters = kind_parameters()
         for kind, parameters in self._parameters.items():
             self.fields |= {f"{kind}_{parameter.name}": _parameter_field(parameter) for parameter in parameters}
-        base = self.fields["base"]
-        assert isinstance(base, forms.ModelChoiceField)
-        base.queryset = bases_for(benchmark, pilots)
+        choice_of(self, "base").queryset = bases_for(benchmark, pilots)
         self.personas = runnable_personas(benchmark)
         tasks = [task for row in self.personas for task in row.tasks]
-        choices = self._choice("persona").choices = [
+        choices = choice_of(self, "persona").choices = [
             (row.persona.user_id, f"{row.persona} · {len(row.tasks)} tasks") for row in self.personas
         ]
         if len(choices) != 1:
-            self._choice("persona").choices = [("", f"All personas · {len(tasks)} tasks"), *choices]
+            choice_of(self, "persona").choices = [("", f"All personas · {len(tasks)} tasks"), *choices]
         if self.loads_tasks:
-            self._choice("persona").widget.attrs |= LOAD_TASKS
-        self._choice("tasks").choices = [(task.task_id, str(task)) for task in tasks]
+            choice_of(self, "persona").widget.attrs |= LOAD_TASKS
+        choice_of(self, "tasks").choices = [(task.task_id, str(task)) for task in tasks]
         for name in ("agent", "user_model", "judge"):
-            field = self.fields[name]
-            assert isinstance(field, forms.ModelChoiceField)
+            field = choice_of(self, name)
             field.queryset = endpoints_for(name, benchmark)
             if name != "agent":
                 field.empty_label = None
@@ -172,15 +167,8 @@ class PilotForm(OptionsForm, BudgetForm):
             self.initial.setdefault(name, int(LIMITS[name]))
 
     def _agent_to_begin_with(self) -> ModelEndpoint | None:
-        agents = self.fields["agent"]
-        assert isinstance(agents, forms.ModelChoiceField)
-        wanted = self.initial.get("agent") or []
-        return agents.queryset.filter(name__in=wanted).first() if agents.queryset is not None else None
-
-    def _choice(self, name: str) -> forms.ChoiceField:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)
-        return field
+        agents: QuerySet[ModelEndpoint] = choice_of(self, "agent").queryset
+        return agents.filter(name__in=self.initial.get("agent") or []).first()
 
     def clean(self) -> dict[str, Any]:
         """A pilot chosen for another mode is not an error."""

@@ -8,8 +8,7 @@ from django import forms
 from django.http import HttpRequest
 
 from evaluation.endpoints.parts import endpoints_for
-from evaluation.forms.choices import EndpointChoice
-from evaluation.models import ModelEndpoint
+from evaluation.forms.choices import EndpointChoice, choice_of
 from evaluation.probes.validation import ValidationOptions, find_models
 from evaluation.protocol.given import GivenCall, GivenTurn
 from studio.domain.options import OptionsError
@@ -32,21 +31,15 @@ class BudgetForm(forms.Form):
 
 class ValidationForm(BudgetForm):
     field_order = ("agent", "judge")
-    agent = EndpointChoice(
-        queryset=ModelEndpoint.objects.none(), label="Writes the candidates", to_field_name="name", empty_label=None
-    )
-    judge = EndpointChoice(
-        queryset=ModelEndpoint.objects.none(), label="Judges them", to_field_name="name", empty_label=None
-    )
+    agent = EndpointChoice(label="Writes the candidates", to_field_name="name", empty_label=None)
+    judge = EndpointChoice(label="Judges them", to_field_name="name", empty_label=None)
     persona = forms.CharField(required=False, widget=forms.HiddenInput)
     task = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, benchmark: Benchmark, **options: Any) -> None:
         super().__init__(*args, **options)
         for name in ("agent", "judge"):
-            field = self.fields[name]
-            assert isinstance(field, forms.ModelChoiceField)
-            field.queryset = endpoints_for(name, benchmark)
+            choice_of(self, name).queryset = endpoints_for(name, benchmark)
         try:
             agent, judge = find_models(benchmark, ValidationOptions())
             self.initial.update(agent=agent.name, judge=judge.name)

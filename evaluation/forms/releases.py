@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
+from evaluation.forms.choices import choice_of
 from evaluation.models import Pilot
 from evaluation.releases.cut import ReleaseOptions
 from evaluation.releases.errata import ErratumOptions
@@ -46,8 +47,7 @@ class ExceptionForm(OptionsForm):
         for name in ("rule", "persona", "task", "place", "shown"):
             self.fields[name].widget = forms.HiddenInput()
             self.fields[name].required = name == "rule"
-        scope = self.fields["scope"]
-        assert isinstance(scope, forms.ChoiceField)
+        scope = choice_of(self, "scope")
         scope.choices = list(scopes.items())
         scope.initial = next(iter(scopes))
         scope.label, scope.help_text = "What it covers", ""

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from django import forms
 
+from evaluation.forms.choices import choice_of
 from evaluation.models import Pilot
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import address_of, rankable, why_apart
@@ -34,9 +35,7 @@ class ResultsForm(forms.Form):
         """``ranked``: of the pilots named, only those that may be ranked with the newest are chosen."""
         super().__init__(*args, **options)
         self.pilots = sorted(pilots, key=lambda pilot: -pilot.number)
-        field = self.fields["pilot"]
-        assert isinstance(field, forms.TypedMultipleChoiceField)
-        field.choices = [(pilot.number, str(pilot)) for pilot in self.pilots]
+        choice_of(self, "pilot").choices = [(pilot.number, str(pilot)) for pilot in self.pilots]
         self.is_valid()
         numbers = self.cleaned_data.get("pilot") or ()
         self.named = set(numbers)
@@ -91,9 +90,7 @@ class CompareForm(forms.Form):
         """``sides``: with their labels."""
         super().__init__(*args, **options)
         for name in ("first", "second"):
-            field = self.fields[name]
-            assert isinstance(field, forms.ChoiceField)
-            field.choices = list(sides.items())
+            choice_of(self, name).choices = list(sides.items())
 
     def clean(self) -> dict[str, Any] | None:
         data = super().clean()

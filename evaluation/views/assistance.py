@@ -17,7 +17,7 @@ from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.presentation import ProposalView, build_view, proposals_with_details
 from evaluation.assistance.proposals import IntentChoice
 from evaluation.assistance.task_material import build_request, request_of
-from evaluation.forms.assistance import AssistantModelForm
+from evaluation.forms.choices import AssistantModelForm
 from evaluation.models import AssistantModel, Proposal, SecondOpinion
 from evaluation.pilots.budgets import lacks_worst_price
 from studio import access

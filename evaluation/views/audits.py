@@ -6,7 +6,6 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
@@ -29,8 +28,8 @@ from evaluation.audits.corrections import (
 from evaluation.audits.gate import judge_rows
 from evaluation.audits.opening import open_audit, plan_audit
 from evaluation.audits.regression import regression_cases
-from evaluation.forms.audits import OpenAuditForm, choices_in
-from evaluation.forms.choices import EndpointChoice
+from evaluation.forms.audits import OpenAuditForm
+from evaluation.forms.choices import EndpointChoice, choice_of
 from evaluation.models import ModelEndpoint
 from evaluation.pilots.model_audits import ModelAuditOptions, plan_model_audit, start_model_audit
 from evaluation.results.scores import refresh_scores
@@ -56,7 +55,7 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
         raise Http404
     initial = {"seed": secrets.randbelow(1_000_000), "pilots": request.GET.getlist("pilot")}
     form = OpenAuditForm(benchmark, request.user, request.POST or None, initial=initial)
-    pilots = choices_in(form, "pilots")
+    pilots = choice_of(form, "pilots").queryset.all()
     if not initial["pilots"] and len(pilots[:2]) == 1:
         form.initial["pilots"] = [pilots[0].pk]
     outline = None
@@ -71,20 +70,18 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
         "unit": form["unit"].value(),
         "benchmark": benchmark,
         "has_decisions": pilots.exists(),
-        "has_auditors": choices_in(form, "auditors").exists(),
+        "has_auditors": choice_of(form, "auditors").queryset.exists(),
     }
     return render(request, "annotations/open.html", context)
 
 
 class ModelAuditForm(OptionsForm):
     of = ModelAuditOptions
-    model = EndpointChoice(ModelEndpoint.objects.none(), to_field_name="name")
+    model = EndpointChoice(to_field_name="name")
 
     def __init__(self, campaign: AuditCampaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        model = self.fields["model"]
-        assert isinstance(model, forms.ModelChoiceField)
-        model.queryset = ModelEndpoint.objects.usable_in(campaign.benchmark)
+        choice_of(self, "model").queryset = ModelEndpoint.objects.usable_in(campaign.benchmark)
 
 
 @require_http_methods(["GET", "POST"])

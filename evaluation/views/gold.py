@@ -19,6 +19,7 @@ from annotations.packets import PacketContent
 from annotations.reports import KINDS
 from evaluation.audits.known import draw_gold_item, find_gold_item, gold_items, pilots_to_draw_from
 from evaluation.forms.audits import PilotLabel
+from evaluation.forms.choices import choice_of
 from evaluation.models import Pilot
 from studio.access import SignedInRequest, find_benchmark
 from studio.forms.options import RuledForm
@@ -40,9 +41,7 @@ class DrawForm(RuledForm):
 
     def __init__(self, benchmark: Benchmark, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        pilot = self.fields["pilot"]
-        assert isinstance(pilot, forms.ModelChoiceField)
-        pilot.queryset = pilots_to_draw_from(benchmark, user)
+        choice_of(self, "pilot").queryset = pilots_to_draw_from(benchmark, user)
 
 
 class KnownAnswersForm(QuestionsForm):

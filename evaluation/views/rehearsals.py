@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
-from evaluation.forms.rehearsals import RehearsalForm
+from evaluation.forms.choices import RehearsalForm
 from evaluation.models import Rehearsal
 from evaluation.rehearsals import lifecycle
 from evaluation.rehearsals.calls import offered_tools

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluation.audits.blindness import find_pilot, find_release, open_pilots
-from evaluation.forms.submissions import BundleForm
+from evaluation.submissions.reading import MAKE_AGAIN
 from evaluation.submissions.submit import submit, verify
 from studio.access import SignedInRequest
 from studio.domain.options import OptionsError
+
+
+class BundleForm(forms.Form):
+    bundle = forms.FileField(
+        label="Bundle",
+        help_text="The file that “pibench bundle” wrote.",
+        widget=forms.FileInput(attrs={"accept": ".zip"}),
+        error_messages={"empty": f"This file is empty. {MAKE_AGAIN}"},
+    )
 
 
 @require_http_methods(["GET", "POST"])
