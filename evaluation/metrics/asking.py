@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 _QUESTION = re.compile(r"[?？]+(?=[\s\"'”’)\]*_]|$)")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
@@ -17,8 +17,9 @@ def count_questions(reply: str) -> int:
 
 
 @dataclass(frozen=True)
-class AskedSession:
-    session: int
+class Asking:
+    """In a session, or in all of an agent."""
+
     agent: str
     questions: int
     """In all of the agent's replies."""
@@ -30,17 +31,7 @@ class AskedSession:
     """Replies whose question hit an intent."""
     open_intents: int
     """Intents that were not completed without asking: there was something to ask."""
-
-
-@dataclass(frozen=True)
-class Asking:
-    agent: str
-    sessions: int
-    questions: int
-    hits: int
-    asking_turns: int
-    hitting_turns: int
-    open_intents: int
+    sessions: int = 1
 
     @property
     def precision(self) -> float | None:
@@ -54,21 +45,11 @@ class Asking:
 
     @property
     def questions_a_session(self) -> float:
-        return self.questions / self.sessions if self.sessions else 0.0
+        return self.questions / self.sessions
 
 
-def asking_by_agent(sessions: Iterable[AskedSession]) -> list[Asking]:
-    groups: dict[str, list[AskedSession]] = defaultdict(list)
+def asking_by_agent(sessions: Iterable[Asking]) -> list[Asking]:
+    totals: dict[str, Counter[str]] = defaultdict(Counter)
     for session in sessions:
-        groups[session.agent].append(session)
-    return [
-        Asking(
-            agent,
-            len(own),
-            *(
-                sum(getattr(session, name) for session in own)
-                for name in ("questions", "hits", "asking_turns", "hitting_turns", "open_intents")
-            ),
-        )
-        for agent, own in sorted(groups.items())
-    ]
+        totals[session.agent].update({name: value for name, value in asdict(session).items() if name != "agent"})
+    return [Asking(agent, **counts) for agent, counts in sorted(totals.items())]

@@ -88,22 +88,6 @@ def compare(
     return Comparison(metric, estimate(points, low=-1.0, high=1.0), permutation_p(points), tasks)
 
 
-def differ(first: Iterable[ScoredSession], second: Iterable[ScoredSession], metric: Metric, mode: ScoringMode) -> bool:
-    """Whether ``compare`` would say that the difference stands, without its tasks."""
-    ours, theirs = _known(first, metric, mode), _known(second, metric, mode)
-    points = []
-    for key, sessions in ours.items():
-        if key in theirs:
-            difference = _mean(theirs[key], metric, mode) - _mean(sessions, metric, mode)
-            points.append(Point(key[0], sessions[0].group, 1, difference, sessions[0].weight))
-    p = permutation_p(points)
-    return p is not None and p < SIGNIFICANT
-
-
-def _mean(sessions: Sequence[ScoredSession], metric: Metric, mode: ScoringMode) -> float:
-    return math.fsum(item.score(metric, mode) or 0.0 for item in sessions) / len(sessions)
-
-
 def permutation_p(points: Sequence[Point]) -> float | None:
     """Two-sided p of a mean of differences being 0: the sign of each cluster's sum is as likely either way. All signs
     are tried where there are at most 12 clusters, else 10,000 seeded ones (counting the observed one)."""

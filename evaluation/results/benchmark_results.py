@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from django.core.cache import caches
 
-from evaluation.metrics.comparison import Comparison, compare, differ
+from evaluation.metrics.comparison import Comparison, compare
 from evaluation.metrics.leaderboard import AgentScores, Cell, breakdown, leaderboard, marks
 from evaluation.metrics.sessions import METRICS, Metric, ScoredSession, SessionRow, score_sessions
 from evaluation.models import Pilot, Session
@@ -149,12 +149,6 @@ class Results:
             lambda: compare(self.of_side(first), self.of_side(second), metric, mode),
         )
 
-    def differ(self, first: str, second: str, metric: Metric, mode: ScoringMode) -> bool:
-        return self.once(
-            ("differ", first, second, metric, mode.value),
-            lambda: differ(self.of_side(first), self.of_side(second), metric, mode),
-        )
-
     def marks_that_stand(self, board: Sequence[AgentScores], metric: Metric, mode: ScoringMode) -> dict[str, str]:
         """``best`` and ``second`` by agent, only where the difference from the next agent is more than noise."""
         values = {agent.agent: agent.scores[metric].mean for agent in board}
@@ -162,7 +156,7 @@ class Results:
         standing = {}
         for name, rank in marks(values).items():
             lower = [other for other in known if known[other] < known[name]]
-            if lower and self.differ(max(lower, key=lambda other: known[other]), name, metric, mode):
+            if lower and self.comparison(max(lower, key=known.__getitem__), name, metric, mode).stands:
                 standing[name] = rank
         return standing
 

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evaluation.metrics.asking import AskedSession, asking_by_agent, count_questions
+from evaluation.metrics.asking import Asking, asking_by_agent, count_questions
 from evaluation.metrics.failures import PATTERNS, IntentRecord, Match, SessionStory, ToolUse, find_patterns
 from evaluation.metrics.leaderboard import status_counts
 from evaluation.metrics.sessions import STATUSES, SessionRow
@@ -215,7 +215,7 @@ def _stories(results: Results, mode: ScoringMode) -> list[SessionStory]:
     return stories
 
 
-def _asked_sessions(results: Results) -> list[AskedSession]:
+def _asked_sessions(results: Results) -> list[Asking]:
     questions = _questions(results)
     asked = []
     for key, session in results.decisions.items():
@@ -223,8 +223,7 @@ def _asked_sessions(results: Results) -> list[AskedSession]:
         statuses = session.judged.statuses.values()
         hit = [status.turn for status in statuses if status.status == "inferred"]
         asked.append(
-            AskedSession(
-                key,
+            Asking(
                 session.row.agent,
                 sum(questions.get(key, {}).values()),
                 len(hit),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.metrics.asking import AskedSession, asking_by_agent, count_questions
+from evaluation.metrics.asking import Asking, asking_by_agent, count_questions
 
 
 @pytest.mark.parametrize(
@@ -24,9 +24,9 @@ def test_questions_are_sentences_with_a_question_mark_outside_code(reply: str, n
 
 def test_precision_is_of_replies_and_recall_of_intents():
     sessions = [
-        AskedSession(1, "quick", questions=3, hits=2, asking_turns=2, hitting_turns=1, open_intents=4),
-        AskedSession(2, "quick", questions=1, hits=0, asking_turns=1, hitting_turns=0, open_intents=0),
-        AskedSession(3, "silent", questions=0, hits=0, asking_turns=0, hitting_turns=0, open_intents=2),
+        Asking("quick", questions=3, hits=2, asking_turns=2, hitting_turns=1, open_intents=4),
+        Asking("quick", questions=1, hits=0, asking_turns=1, hitting_turns=0, open_intents=0),
+        Asking("silent", questions=0, hits=0, asking_turns=0, hitting_turns=0, open_intents=2),
     ]
 
     quick, silent = asking_by_agent(sessions)

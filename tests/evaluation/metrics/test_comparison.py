@@ -2,10 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
-from evaluation.metrics.comparison import compare, differ, permutation_p
+from evaluation.metrics.comparison import compare, permutation_p
 from evaluation.metrics.intervals import Point
 from evaluation.metrics.scores import TaskResult
 from evaluation.metrics.sessions import SessionRow, score_sessions
@@ -120,19 +118,3 @@ def test_interval_of_a_task_needs_two_runs_on_each_side():
         slow, quick = (sessions(agent, {"a": side}) for agent, side in zip(("slow", "quick"), runs, strict=True))
         [row] = compare(slow, quick, "comp", ScoringMode.STRICT).tasks
         assert (row.low, row.high) == (None, None)
-
-
-RUNS = st.lists(st.floats(0, 1), min_size=1, max_size=3)
-
-
-@given(st.lists(st.tuples(RUNS, RUNS), min_size=1, max_size=8))
-@example([([0.0], [0.5])] + [([0.0], [0.2])] * 5 + [([0.4], [0.0])])  # stands: the first counts twice
-@example([([0.4, 0.4], [0.5])] * 4 + [([0.4], [0.5])] * 4)  # stands: 0.1 more in every task, whatever its runs
-def test_short_answer_is_that_of_the_whole_comparison(pairs):
-    first, second = (
-        sessions(agent, {str(task): pair[side] for task, pair in enumerate(pairs)}, needing="0")
-        for side, agent in enumerate(("quick", "slow"))
-    )
-
-    strict = ScoringMode.STRICT
-    assert differ(first, second, "comp", strict) == compare(first, second, "comp", strict).stands
