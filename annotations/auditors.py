@@ -114,19 +114,15 @@ def _judged_campaigns(user: User) -> list[AuditCampaign]:
 
 
 def record_json(row: AuditorRecord) -> dict[str, Any]:
-    def rate(of: Rate) -> dict[str, Any]:
-        return {"count": of.count, "n": of.n, "rate": of.value, "low": of.low, "high": of.high}
-
     return {
         "auditor": row.auditor.get_username(),
         "packets": row.packets,
         "questions": row.questions,
         "skips": row.skips,
         "seconds_per_question": row.seconds,
-        "agreement": rate(row.agreement),
-        "unsure": rate(row.unsure),
-        "gold_right": rate(row.controls.gold),
-        "planted_missed": rate(row.controls.missed),
+        "agreement": row.agreement.document(),
+        "unsure": row.unsure.document(),
+        **row.controls.document(),
     }
 
 

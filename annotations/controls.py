@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from annotations.intervals import Rate, clustered_wilson
 from annotations.models import AuditCampaign, Packet
@@ -30,6 +31,9 @@ class ControlRates:
     """Answers as known."""
     missed: Rate
     """Planted verdicts that people agreed with: the estimate of rubber-stamping."""
+
+    def document(self) -> dict[str, Any]:
+        return {"gold_right": self.gold.document(), "planted_missed": self.missed.document()}
 
 
 def control_rates(campaigns: Collection[AuditCampaign]) -> ControlRates:

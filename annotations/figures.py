@@ -12,11 +12,10 @@ from annotations.agreement import Confusion
 from annotations.campaigns import history_of
 from annotations.controls import ControlRates, control_rates, control_rates_of_models
 from annotations.decided import audited_questions
-from annotations.intervals import Rate
 from annotations.models import AuditCampaign, Judgment
 from annotations.packets import STATUSES
-from annotations.results import AgreementRow, DisagreementRow, JudgeErrors, SourceRow, break_down, summarize
-from annotations.scores import Interval, MetricScores, corrected_scores
+from annotations.results import DisagreementRow, JudgeErrors, SourceRow, break_down, summarize
+from annotations.scores import corrected_scores
 from annotations.visibility import newest_judgments
 
 Json = dict[str, Any]
@@ -57,17 +56,14 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
             "weighted": summary.weighted,
             "by_kind": [{"kind": row.label, **_disagreement(row)} for row in summary.rows],
         },
-        "not_enough_shown": _rate(summary.not_shown),
-        "broken": _rate(summary.broken),
+        "not_enough_shown": summary.not_shown.document(),
+        "broken": summary.broken.document(),
         "after_looking": _disagreement(summary.after_looking),
         "errors": [_errors(row) for row in summary.errors],
         "statuses": [
             {"judge": judge, **dict(zip(STATUSES, counts, strict=True))} for judge, counts in summary.statuses
         ],
-        "scores": [
-            {"agent": row.agent, **{metric: _scores(found) for metric, found in row.metrics}}
-            for row in corrected_scores(campaign)
-        ],
+        "scores": [asdict(row) for row in corrected_scores(campaign)],
         "breakdowns": {
             row.dimension: [
                 {
@@ -75,7 +71,7 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
                     "checklist": _disagreement(each.checklist),
                     "intents": _disagreement(each.intents),
                     "all": _disagreement(each.total),
-                    "agreement": [_agreement(own) for own in each.agreement],
+                    "agreement": [asdict(own) for own in each.agreement],
                     "errors": _errors(each.errors),
                 }
                 for each in row.rows
@@ -85,18 +81,7 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
         "controls": _controls(campaign),
         "causes": _causes(campaign),
         "history": _history(campaign),
-        "agreement": [_agreement(row) for row in summary.agreement],
-    }
-
-
-def _agreement(row: AgreementRow) -> Json:
-    return {
-        "kind": row.label,
-        "questions": row.pairs_from,
-        "differing_pairs": row.differing,
-        "fleiss_kappa": asdict(row.kappa),
-        "krippendorff_alpha": asdict(row.alpha),
-        "gwet_ac1": asdict(row.ac1),
+        "agreement": [asdict(row) for row in summary.agreement],
     }
 
 
@@ -110,7 +95,7 @@ def _second(campaign: AuditCampaign) -> Json | None:
         "undecided": second.undecided,
         "waiting": second.waiting,
         **_disagreement(second.total),
-        "broken": _rate(second.broken),
+        "broken": second.broken.document(),
     }
 
 
@@ -118,13 +103,7 @@ def _controls(campaign: AuditCampaign) -> Json | None:
     """None while the audit is open, so that nobody learns which items check them."""
     if campaign.state != AuditCampaign.State.CLOSED or not campaign.controls:
         return None
-    rates = control_rates([campaign])
-    return {
-        "gold": campaign.controls["gold"],
-        "planted": campaign.controls["planted"],
-        "gold_right": _rate(rates.gold),
-        "planted_missed": _rate(rates.missed),
-    }
+    return {name: campaign.controls[name] for name in ("gold", "planted")} | control_rates([campaign]).document()
 
 
 def _causes(campaign: AuditCampaign) -> Json:
@@ -169,42 +148,23 @@ def _source(row: SourceRow, controls: ControlRates | None, *, truth: bool) -> Js
             "estimated_cost": row.model.estimate,
             "cost": row.model.cost,
             "judges_itself": row.model.judges_itself,
-            "gold_right": controls and _rate(controls.gold),
-            "planted_missed": controls and _rate(controls.missed),
+            **(controls.document() if controls else {"gold_right": None, "planted_missed": None}),
         },
     }
 
 
 def _disagreement(row: DisagreementRow) -> Json:
-    return {**_rate(row.rate), "too_lenient": row.too_lenient, "too_strict": row.too_strict}
+    return {**row.rate.document(), "too_lenient": row.too_lenient, "too_strict": row.too_strict}
 
 
 def _errors(row: JudgeErrors) -> Json:
     return {
         "kind": row.label,
         "confusion": _confusion(row.confusion),
-        "false_yes": _rate(row.false_yes),
-        "false_no": _rate(row.false_no),
+        "false_yes": row.false_yes.document(),
+        "false_no": row.false_no.document(),
         "cohen_kappa": row.kappa and asdict(row.kappa),
     }
-
-
-def _scores(scores: MetricScores | None) -> Json | None:
-    if scores is None:
-        return None
-    return {
-        "raw": _interval(scores.raw),
-        "corrected": _interval(scores.corrected),
-        "people_alone": _interval(scores.people),
-        "sessions": scores.sessions,
-        "audited": scores.audited,
-        "rank": scores.rank,
-        "rank_corrected": scores.rank_corrected,
-    }
-
-
-def _interval(interval: Interval | None) -> Json | None:
-    return None if interval is None else {"value": interval.value, "low": interval.low, "high": interval.high}
 
 
 def _confusion(table: Confusion) -> Json:
@@ -214,7 +174,3 @@ def _confusion(table: Confusion) -> Json:
         "judge_no_people_yes": table.too_strict,
         "judge_no_people_no": table.both_no,
     }
-
-
-def _rate(rate: Rate) -> Json:
-    return {"count": rate.count, "n": rate.n, "rate": rate.value, "low": rate.low, "high": rate.high}

@@ -21,6 +21,9 @@ class Rate:
     low: float | None
     high: float | None
 
+    def document(self) -> dict[str, float | None]:
+        return {"count": self.count, "n": self.n, "rate": self.value, "low": self.low, "high": self.high}
+
     @property
     def number(self) -> str:
         return "–" if self.value is None else f"{100 * self.value:.1f}"

@@ -104,17 +104,16 @@ class JudgeErrors:
 class AgreementRow:
     """Between auditors, over one kind of question; unsure is an answer like the others."""
 
-    label: str
-    pairs_from: int
-    """How many questions several people answered."""
-    differing: float | None
+    kind: str
+    questions: int
+    """That several people answered."""
+    differing_pairs: float | None
     """The share of pairs of answers to the same question that differ."""
-    alpha: Coefficient
-    """Krippendorff's."""
-    kappa: Coefficient
-    """Fleiss', over the questions that as many people answered as were asked to, if that number is the same for all."""
-    ac1: Coefficient
-    """Gwet's, over all answers."""
+    fleiss_kappa: Coefficient
+    """Over the questions that as many people answered as were asked to, if that number is the same for all."""
+    krippendorff_alpha: Coefficient
+    gwet_ac1: Coefficient
+    """Over all answers."""
 
 
 @dataclass(frozen=True)
@@ -261,7 +260,7 @@ def _judge_kappa(decisions: Sequence[ResolvedDecision]) -> float | None:
 def agreement_by_kind(questions: Iterable[AuditedQuestion]) -> tuple[AgreementRow, ...]:
     rows = list(questions)
     found = (_agreement(kind, [row for row in rows if row.kind == kind]) for kind in QUESTIONS)
-    return tuple(row for row in found if row.pairs_from)
+    return tuple(row for row in found if row.questions)
 
 
 def _agreement(kind: str, questions: Sequence[AuditedQuestion]) -> AgreementRow:
@@ -272,9 +271,9 @@ def _agreement(kind: str, questions: Sequence[AuditedQuestion]) -> AgreementRow:
         QUESTIONS[kind],
         len(several),
         disagreement([answers for _, answers in several]),
-        alpha=estimate(several, krippendorff_alpha),
-        kappa=estimate([(row.cluster, row.answers) for row in questions if row.enough], _even_kappa),
-        ac1=estimate(answered, partial(gwet_ac1, labels=possible)),
+        krippendorff_alpha=estimate(several, krippendorff_alpha),
+        fleiss_kappa=estimate([(row.cluster, row.answers) for row in questions if row.enough], _even_kappa),
+        gwet_ac1=estimate(answered, partial(gwet_ac1, labels=possible)),
     )
 
 

@@ -43,8 +43,8 @@ class MetricScores:
     """As the judge decided, over all sessions."""
     corrected: Interval | None
     """By prediction-powered inference; None with too few audited sessions."""
-    people: Interval | None
-    """From the audited sessions alone."""
+    people_alone: Interval | None
+    """From the audited sessions."""
     sessions: int
     audited: int
     rank: int
@@ -131,7 +131,7 @@ def _score(sessions: Sequence[_Session]) -> MetricScores:
     return MetricScores(
         raw=_plain(raw_mean(raw)) if len(raw) > 1 else Interval(float(raw[0]), 0.0, 1.0),
         corrected=_plain(prediction_powered(arrays)) if enough else None,
-        people=_plain(people_mean(arrays[0])) if len(arrays) == 1 else None,
+        people_alone=_plain(people_mean(arrays[0])) if len(arrays) == 1 else None,
         sessions=len(sessions),
         audited=audited,
         rank=0,

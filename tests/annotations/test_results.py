@@ -61,8 +61,8 @@ def test_agreement_uses_packets_with_several_judgments():
     answer(campaign, ben, "yes", "no", "no")
 
     [row] = summarize([campaign]).agreement
-    assert (row.label, row.pairs_from, row.differing) == ("Checklist", 3, 1 / 3)
-    assert row.alpha.value == pytest.approx(4 / 9)
+    assert (row.kind, row.questions, row.differing_pairs) == ("Checklist", 3, 1 / 3)
+    assert row.krippendorff_alpha.value == pytest.approx(4 / 9)
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ def test_agreement_is_told_by_kind_of_question_and_never_pooled():
             record_judgment(packet, auditor=person, answer=choice, number=1)
 
     summary = summarize([campaign])
-    assert {row.label: round(row.kappa.value or 0, 2) for row in summary.agreement} == {
+    assert {row.kind: round(row.fleiss_kappa.value or 0, 2) for row in summary.agreement} == {
         "Checklist": -0.33,
         "Intent satisfied": -0.33,
     }

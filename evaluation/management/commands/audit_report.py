@@ -53,8 +53,9 @@ class Command(ReportCommand):
             )
         for between in summary.agreement:
             self.stdout.write(
-                f"  Between auditors, {between.label.lower()}: Fleiss' κ {between.kappa.text}, "
-                f"Krippendorff's α {between.alpha.text}, Gwet's AC1 {between.ac1.text} (n = {between.pairs_from})"
+                f"  Between auditors, {between.kind.lower()}: Fleiss' κ {between.fleiss_kappa.text}, "
+                f"Krippendorff's α {between.krippendorff_alpha.text}, Gwet's AC1 {between.gwet_ac1.text} "
+                f"(n = {between.questions})"
             )
 
     def _write_pdf(self, campaign: AuditCampaign, path: Path) -> None:
