@@ -9,7 +9,6 @@ from typing import Any, cast
 from django.db.models import Q, QuerySet
 
 from annotations.campaigns import FrozenDecision
-from annotations.models import AuditCampaign
 from annotations.packets import DECISION, NO, YES, Kind, PacketContent, Sealed, build_content, make_redactor
 from annotations.sampling import AuditableDecision, SampledDecision, draw_sample
 from evaluation.audits.material import shown_to_judge, whole_record
@@ -17,13 +16,14 @@ from evaluation.audits.planted_questions import Owner
 from evaluation.audits.rounds import Rounds
 from evaluation.audits.sessions import (
     QUESTION,
-    WAVERING,
     AuditableSession,
+    Strata,
     category_label,
     category_names,
     freeze_session,
     judge_labels,
     session_labels,
+    stratum_of,
     wavering_questions,
 )
 from evaluation.judging.judged import thoughts_by_call
@@ -36,7 +36,6 @@ from studio.domain.task import TaskSpec
 from studio.drafts.authors import contributors_to_tasks
 from studio.models import Blob, Review, Task
 
-Strata = AuditCampaign.Strata
 UNIFORM = (Strata.PILOT, Strata.MODEL, Strata.DISAGREEMENT)
 
 
@@ -67,17 +66,13 @@ def _auditable_decisions(pilots: Sequence[Pilot], rounds: Rounds, strata: str) -
         rows = auditable_verdicts(rounds[pilot.pk]).values_list("pk", "met", "grader", persona, category, *QUESTION)
         for pk, met, grader, user_id, code, *question in rows.iterator(chunk_size=5_000):
             kind, answer = question[2], "yes" if met else "no"
-            stratum = {
-                Strata.PILOT: f"pilot {pilot.number} · {pilot.agent_name}",
-                Strata.MODEL: f"model {pilot.agent_name}",
-                Strata.PERSONA: f"persona {user_id}",
-                Strata.CATEGORY: f"category {category_label(code or '', names) or 'none'}",
-                Strata.STATUS: f"{kind} · {answer}",
-                Strata.GRADER: f"graded by {grader}",
-                Strata.DISAGREEMENT: WAVERING[tuple(question) in wavering],
-                Strata.ANSWER: f"{kind} · {answer} · {user_id}"[: 100 - len(suffix)] + suffix,
-            }[Strata(strata)]
-            yield AuditableDecision(f"verdict:{pk}", stratum[:100])
+            if strata == Strata.ANSWER:
+                stratum = f"{kind} · {answer} · {user_id}"[: 100 - len(suffix)] + suffix
+            else:
+                labels = {"persona": user_id, "category": category_label(code or "", names)}
+                status, wavers = f"{kind} · {answer}", tuple(question) in wavering
+                stratum = stratum_of(strata, pilot, labels, status=status, grader=grader, wavers=wavers)
+            yield AuditableDecision(f"verdict:{pk}", stratum)
 
 
 def freeze_sessions(

@@ -22,10 +22,10 @@ from annotations.models import AuditCampaign
 from annotations.sampling import decisions_needed, draw_sample, sessions_needed
 from evaluation.audits.blindness import closed_pilots
 from evaluation.audits.campaigns import frozen_names, is_judged_by_script, model_names, source_of
-from evaluation.audits.freezing import UNIFORM, Strata, draw_decisions, freeze_sessions
+from evaluation.audits.freezing import UNIFORM, draw_decisions, freeze_sessions
 from evaluation.audits.planted_questions import Planter
 from evaluation.audits.rounds import choose_rounds
-from evaluation.audits.sessions import AuditableSession, as_candidate, as_population, auditable_sessions
+from evaluation.audits.sessions import AuditableSession, Strata, as_candidate, as_population, auditable_sessions
 from evaluation.models import Pilot
 from studio.domain.options import Options, OptionsError
 from studio.models import Benchmark, User

@@ -26,6 +26,7 @@ from evaluation.store.evidence import load_conversation
 from studio.domain.task import TaskSpec
 from studio.models import Benchmark, Blob, Category
 
+Strata = AuditCampaign.Strata
 QUESTION = ("judging__session", "judging__scoring", "kind", "turn", "index")
 """What a verdict answers, whoever gave it."""
 WAVERING = {True: "judges differ or waver", False: "judges agree"}
@@ -60,15 +61,13 @@ class AuditableSession:
 
 
 def auditable_sessions(
-    pilots: Sequence[Pilot], rounds: Rounds, strata: str = AuditCampaign.Strata.PILOT
+    pilots: Sequence[Pilot], rounds: Rounds, strata: str = Strata.PILOT
 ) -> Iterator[AuditableSession]:
     for pilot in pilots:
         audited = rounds[pilot.pk]
         rows = Session.objects.filter(run__pilot=pilot, state=Session.State.FINISHED)
         sessions = list(rows.select_related("revision__task", "run__persona_revision__persona").order_by("pk"))
-        wavering = (
-            {row[0] for row in wavering_questions(pilot)} if strata == AuditCampaign.Strata.DISAGREEMENT else set()
-        )
+        wavering = {row[0] for row in wavering_questions(pilot)} if strata == Strata.DISAGREEMENT else set()
         names = category_names(pilot.benchmark)
         judged = load_judged(audited, sessions, corrected=False)
         specs = {row.revision_id: TaskSpec.model_validate(row.revision.spec) for row in sessions}
@@ -90,31 +89,34 @@ def auditable_sessions(
                     questions,
                     proc=None if task.is_setup or not task.intents else covered / len(task.intents),
                     comp=None if task.is_setup or not total else met_weight / total,
-                    stratum=_stratum(
-                        strata, pilot, labels, questions, {item.grader for item, _ in known}, session.pk in wavering
-                    )[:100],
+                    stratum=stratum_of(
+                        strata,
+                        pilot,
+                        labels,
+                        status=_worst_status(questions),
+                        grader=" and ".join(sorted({item.grader for item, _ in known})) or "nothing",
+                        wavers=session.pk in wavering,
+                    ),
                     labels=labels,
                 )
 
 
-def _stratum(
-    strata: str,
-    pilot: Pilot,
-    labels: Mapping[str, str],
-    questions: Iterable[JudgedQuestion],
-    graders: Collection[str],
-    wavers: bool,
-) -> str:
-    if strata == AuditCampaign.Strata.DISAGREEMENT:
-        return WAVERING[wavers]
-    if strata == AuditCampaign.Strata.STATUS:
-        answers = {row.answer for row in questions if row.question.kind == "status"}
-        return next((f"worst status {status}" for status in reversed(STATUSES) if status in answers), "no status")
-    if strata == AuditCampaign.Strata.GRADER:
-        return f"graded by {' and '.join(sorted(graders)) or 'nothing'}"
-    if strata in (AuditCampaign.Strata.MODEL, AuditCampaign.Strata.PERSONA, AuditCampaign.Strata.CATEGORY):
-        return f"{strata} {labels[strata] or 'none'}"
-    return f"pilot {pilot.number} · {pilot.agent_name}"
+def stratum_of(strata: str, pilot: Pilot, labels: Mapping[str, str], *, status: str, grader: str, wavers: bool) -> str:
+    named = {
+        Strata.PILOT: f"pilot {pilot.number} · {pilot.agent_name}",
+        Strata.MODEL: f"model {pilot.agent_name}",
+        Strata.PERSONA: f"persona {labels['persona']}",
+        Strata.CATEGORY: f"category {labels['category'] or 'none'}",
+        Strata.STATUS: status,
+        Strata.GRADER: f"graded by {grader}",
+        Strata.DISAGREEMENT: WAVERING[wavers],
+    }
+    return named[Strata(strata)][:100]
+
+
+def _worst_status(questions: Iterable[JudgedQuestion]) -> str:
+    answers = {row.answer for row in questions if row.question.kind == "status"}
+    return next((f"worst status {status}" for status in reversed(STATUSES) if status in answers), "no status")
 
 
 def wavering_questions(pilot: Pilot) -> set[tuple[int, str, str, int, int]]:
