@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from evaluation.releases.documents.changelog import changes_text, erratum_text
 from evaluation.releases.documents.citation import Value, yaml_text
@@ -14,27 +14,16 @@ from evaluation.releases.documents.statistics import canary, splits_text
 from studio.domain.base import JsonDict
 from studio.domain.credits import LICENCES
 from studio.domain.pack import (
-    PUBLIC_KEY,
-    SIGNATURE,
-    SIGNERS,
     SOLUTIONS,
-    SSH_SIGNATURE,
-    SUMS,
     archive_name,
     splits_in,
 )
 from studio.domain.phrases import count_of
-from studio.domain.signing import NAMESPACE
 from studio.domain.task import TaskSpec
 
 DEFAULT = "tasks"
 """What ``load_dataset`` gives without being asked for a configuration."""
-SCORES = """Every task is one session: the agent gets the request, and a simulated user who knows the hidden intents
-answers it. **Proc** is the share of hidden intents that the agent met or asked about before the user had to say them,
-of a task together with the tasks that it builds on. **Comp** is the weighted share of checklist items that the outcome
-satisfies. A task counts as often as there are tasks in the group that it ends; a persona's score is the mean over its
-tasks, the benchmark's the mean over personas. Setup tasks have no score of their own. Report the version of this pack,
-the protocol, the judge and the number of runs with every score, and intervals with every mean."""
+TEXTS = Path(__file__).parent / "texts"
 
 
 def readme_file(manifest: JsonDict, shown: tuple[str, TaskSpec] | None, tables: Sequence[str]) -> bytes:
@@ -57,7 +46,7 @@ def readme_file(manifest: JsonDict, shown: tuple[str, TaskSpec] | None, tables: 
         "## Verify it",
         _verification(manifest, file),
         "## How scores are computed",
-        " ".join(SCORES.split()),
+        _text("scores"),
         "## What changed",
         changes_text(manifest),
         _errata(manifest),
@@ -79,42 +68,11 @@ def readme_file(manifest: JsonDict, shown: tuple[str, TaskSpec] | None, tables: 
 
 def running(file: str) -> str:
     """NAME, URL and STUDIO stand for what readers have."""
-    seats = "--model openai/NAME --model-role user=openai/NAME --model-role judge=openai/NAME"
-    return f"""With Python 3.11 or newer, the wheel `pi-bench-studio` and any OpenAI-compatible endpoint, whose key is
-read from `OPENAI_API_KEY`. What is interrupted goes on where it stopped if the command is repeated:
+    return _text("running", file=file)
 
-```sh
-pibench show {file}
-pibench run {file} --model openai:NAME --base-url URL --user openai:NAME --judge openai:NAME --runs 3 --out results
-pibench score results
-pibench html results --out results.html
-```
 
-Results of two models compared, searched for this pack’s texts, exported for Every Eval Ever, and shown on pages of
-their own:
-
-```sh
-pibench compare results other-results
-pibench leaks {file} results
-pibench export results --format eee --out exported
-pibench site {file} results other-results --out site
-```
-
-Results handed in at the studio that released this pack, with a token of yours in `PIBENCH_TOKEN`; or as one file:
-
-```sh
-pibench upload results --studio STUDIO
-pibench bundle results --out results.zip
-```
-
-The same in Inspect, with the wheel’s extra `inspect`; `inspect view` then shows it:
-
-```sh
-inspect eval pi_bench_studio/pack -T path={file} {seats} --epochs 3
-```
-
-The studio’s folder `deploy/verifiers` has it as an environment of verifiers, also for training, from which held-out
-tasks are excluded."""
+def _text(name: str, **values: str) -> str:
+    return (TEXTS / f"{name}.md").read_text("utf-8").removesuffix("\n").format_map(values)
 
 
 def solutions_text(manifest: JsonDict) -> str:
@@ -150,22 +108,7 @@ def _integrity(manifest: JsonDict, file: str) -> str:
     sums += "sha256sum --check --strict SHA256SUMS\n```"
     if (signed_by := manifest.get("signed_by")) is None:
         return f"{sums}\n\nOr, without unpacking it; it is not signed:\n\n```sh\npibench verify {file}\n```"
-    key = signed_by["fingerprint"]
-    return f"""It is signed by the key `{key}`. Whoever changes a pack can change this line too: compare it with
-the one that its makers publish elsewhere. Then this checks every file, and who signed them:
-
-```sh
-pibench verify {file} --key {key}
-```
-
-Unpacked, the same with other programs:
-
-```sh
-sha256sum --check --strict SHA256SUMS
-ssh-keygen -l -f {SIGNERS}
-ssh-keygen -Y verify -f {SIGNERS} -I {manifest["benchmark"]["slug"]} -n {NAMESPACE} -s {SSH_SIGNATURE} < {SUMS}
-openssl pkeyutl -verify -pubin -inkey {PUBLIC_KEY} -rawin -in {SUMS} -sigfile {SIGNATURE}
-```"""
+    return _text("signed", file=file, key=signed_by["fingerprint"], slug=manifest["benchmark"]["slug"])
 
 
 def _head(manifest: JsonDict, tables: Sequence[str]) -> bytes:
