@@ -21,13 +21,6 @@ STILL_SEALED = "You are asked in this audit yourself. Open its results first; yo
 FIRST_FIRST = "Decide first what the judge should have said of this session, given what it was shown."
 
 
-class AdjudicationError(OptionsError):
-    """The decision was rejected."""
-
-    def __init__(self, message: str, field: str = "") -> None:
-        super().__init__(field, message)
-
-
 def _undecided(user: User) -> QuerySet[Consensus, Any]:
     allowed = Membership.objects.filter(user=user, role__in=sorted(ADJUDICATORS)).values("benchmark")
     return (
@@ -106,7 +99,7 @@ def adjudicate(
     request_changes: bool = False,
 ) -> Adjudication:
     """Record the final answers to a packet's questions without a majority, by key; the newest count. Raises
-    AdjudicationError.
+    OptionsError.
 
     ``cause``: a ``Cause``; one that the task's author can fix becomes a comment on the item or intent and, with
     ``request_changes``, the task goes back to its author. ``about``: the keys of the questions that the cause is
@@ -115,30 +108,30 @@ def adjudicate(
     packet = Packet.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign").get(pk=packet.pk)
     given = given_answers([packet.campaign_id]).get(packet.pk, {})
     if not may_adjudicate(by, packet):
-        raise AdjudicationError("Someone who has not judged this decision must adjudicate it.")
+        raise OptionsError("", "Someone who has not judged this decision must adjudicate it.")
     if len(given) < packet.campaign.overlap:
-        raise AdjudicationError("Not everyone assigned has judged this decision yet.")
+        raise OptionsError("", "Not everyone assigned has judged this decision yet.")
     undecided = open_questions(packet)
     if not undecided:
-        raise AdjudicationError("Most auditors agree on this decision; there is nothing to adjudicate.")
+        raise OptionsError("", "Most auditors agree on this decision; there is nothing to adjudicate.")
     if waits_for_first(packet):
-        raise AdjudicationError(FIRST_FIRST)
+        raise OptionsError("", FIRST_FIRST)
     content = PacketContent.model_validate(packet.content)
     questions = content.questions
     for question in questions:
         if question.key in undecided and answers.get(question.key) not in content.offered(question.final):
             if len(questions) == 1:
-                raise AdjudicationError("Decide yes or no.", "decision")
+                raise OptionsError("decision", "Decide yes or no.")
             message = "Decide every question on which the auditors differ."
-            raise AdjudicationError(message, f"answers.{question.key}")
+            raise OptionsError(f"answers.{question.key}", message)
     if not reason.strip():
-        raise AdjudicationError("Give your reason in one sentence; the auditors will see it.", "reason")
+        raise OptionsError("reason", "Give your reason in one sentence; the auditors will see it.")
     if cause not in ("", *Cause.values):
-        raise AdjudicationError("Choose one of the causes, or none.", "cause")
+        raise OptionsError("cause", "Choose one of the causes, or none.")
     if request_changes and cause not in FOR_AUTHORS:
-        raise AdjudicationError("Say first what the author can fix: the criterion, or what the record shows.", "cause")
+        raise OptionsError("cause", "Say first what the author can fix: the criterion, or what the record shows.")
     if set(about) - set(undecided):
-        raise AdjudicationError("The cause can only be about questions on which the auditors differ.", "about")
+        raise OptionsError("about", "The cause can only be about questions on which the auditors differ.")
     keys = [key for key in undecided if key in about] if about else list(undecided)
     number = packet.adjudications.count() + 1
     row = Adjudication.objects.create(packet=packet, by=by, reason=reason.strip())
@@ -159,5 +152,5 @@ def adjudicate(
         try:
             send(Feedback(packet.source, keys, cause, reason.strip(), by, request_changes))
         except FeedbackError as error:
-            raise AdjudicationError(str(error), "cause") from error
+            raise OptionsError("cause", str(error)) from error
     return row

@@ -15,28 +15,17 @@ from annotations.packets import BROKEN, DECISION, NO, NOT_SHOWN, UNSURE, YES, Pa
 from studio.domain.options import OptionsError
 from studio.forms.options import RuledForm
 
-LABELS = {
-    "completed": "Completed",
-    "inferred": "Inferred",
-    "provided": "Provided",
-    "yes": "Yes",
-    "no": "No",
-    "unsure": "Unsure",
-    "not_shown": "Not enough shown",
-    "broken": "Broken",
+ANSWERS = {
+    "completed": ("Completed", "1"),
+    "inferred": ("Inferred", "2"),
+    "provided": ("Provided", "3"),
+    YES: ("Yes", "y"),
+    NO: ("No", "n"),
+    UNSURE: ("Unsure", "u"),
+    NOT_SHOWN: ("Not enough shown", "m"),
+    BROKEN: ("Broken", "b"),
 }
-KEYS = {
-    "completed": "1",
-    "inferred": "2",
-    "provided": "3",
-    "yes": "y",
-    "no": "n",
-    "unsure": "u",
-    "not_shown": "m",
-    "broken": "b",
-}
-
-
+"""How each reads, and the key that gives it."""
 AUDITORS_CAUSES = [(value, label) for value, label in Cause.choices if value != Cause.AUDITOR_ERROR]
 CONFIDENCES = [("", "Not said"), ("1", "Low"), ("2", "Medium"), ("3", "High")]
 
@@ -45,7 +34,7 @@ class JudgmentForm(RuledForm):
     """``number`` makes sending the form twice harmless."""
 
     answer = forms.ChoiceField(
-        choices=[*((name, LABELS[name]) for name in (YES, NO, UNSURE, NOT_SHOWN, BROKEN)), ("skipped", "Skip")],
+        choices=[*((name, ANSWERS[name][0]) for name in (YES, NO, UNSURE, NOT_SHOWN, BROKEN)), ("skipped", "Skip")],
         error_messages={"required": "Answer yes, no or unsure.", "invalid_choice": "Answer yes, no or unsure."},
     )
     number = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
@@ -97,7 +86,7 @@ class QuestionsForm(RuledForm):
                 "question": question,
                 "name": name,
                 "chosen": chosen.get(question.key),
-                "choices": [(choice, LABELS[choice], KEYS[choice]) for choice in self.choices_of(question)],
+                "choices": [(choice, *ANSWERS[choice]) for choice in self.choices_of(question)],
                 "errors": self.errors.get(name, ()) if self.is_bound else (),
             }
 
@@ -118,7 +107,7 @@ class SessionJudgmentForm(QuestionsForm, JudgmentForm):
 
 class AdjudicationForm(RuledForm):
     decision = forms.ChoiceField(
-        choices=[(name, LABELS[name]) for name in (YES, NO, NOT_SHOWN, BROKEN)],
+        choices=[(name, ANSWERS[name][0]) for name in (YES, NO, NOT_SHOWN, BROKEN)],
         error_messages={"required": "Decide yes or no.", "invalid_choice": "Decide yes or no."},
     )
     reason = forms.CharField(

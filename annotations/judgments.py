@@ -22,13 +22,6 @@ MAX_DRAFT_LENGTH = 20_000
 MIN_TIMED_ANSWERS = 3
 
 
-class JudgmentError(OptionsError):
-    """The answer was rejected."""
-
-    def __init__(self, message: str, field: str = "") -> None:
-        super().__init__(field, message)
-
-
 @dataclass(frozen=True)
 class HandedIn:
     """What an auditor says of a packet."""
@@ -54,7 +47,7 @@ def next_number(packet: Packet, auditor: User) -> int:
 
 @atomic_with_retry
 def record_judgment(packet: Packet, given: HandedIn, *, auditor: User, number: int) -> Judgment:
-    """Store what an auditor hands in, once even if it is sent twice. Raises JudgmentError; then nothing is stored.
+    """Store what an auditor hands in, once even if it is sent twice. Raises OptionsError; then nothing is stored.
 
     The packet must be leased to them. A skip leaves it to somebody else. ``number`` is what ``next_number`` returned
     when the question was shown.
@@ -65,31 +58,31 @@ def record_judgment(packet: Packet, given: HandedIn, *, auditor: User, number: i
     if number in earlier:
         if number == newest and _is_same(earlier[number], given):
             return earlier[number]
-        raise JudgmentError("You have already answered this one, perhaps in another window. Undo it to change it.")
+        raise OptionsError("", "You have already answered this one, perhaps in another window. Undo it to change it.")
     if packet.campaign.state != AuditCampaign.State.OPEN:
-        raise JudgmentError("This audit has been closed in the meantime; your answer was not saved.")
+        raise OptionsError("", "This audit has been closed in the meantime; your answer was not saved.")
     if not is_auditor(auditor, packet.campaign):
-        raise JudgmentError("You are not assigned to this audit.")
+        raise OptionsError("", "You are not assigned to this audit.")
     if has_opened(auditor, packet.campaign):
-        raise JudgmentError("You have seen the results of this audit, so you can no longer judge in it.")
+        raise OptionsError("", "You have seen the results of this audit, so you can no longer judge in it.")
     if number != newest + 1 or (newest and earlier[newest].state != Judgment.State.UNDONE):
-        raise JudgmentError("You have already answered this one, perhaps in another window. Undo it to change it.")
+        raise OptionsError("", "You have already answered this one, perhaps in another window. Undo it to change it.")
     if packet.adjudications.exists():
-        raise JudgmentError("This decision has been adjudicated in the meantime; your answer was not saved.")
+        raise OptionsError("", "This decision has been adjudicated in the meantime; your answer was not saved.")
     passages = _validate_passages(packet, given.evidence)
     if len(given.comment) > MAX_COMMENT_LENGTH:
-        raise JudgmentError(f"Keep the comment under {MAX_COMMENT_LENGTH} characters.", "comment")
+        raise OptionsError("comment", f"Keep the comment under {MAX_COMMENT_LENGTH} characters.")
     if given.confidence not in (None, 1, 2, 3):
-        raise JudgmentError("Say how sure you are with 1, 2 or 3, or not at all.", "confidence")
+        raise OptionsError("confidence", "Say how sure you are with 1, 2 or 3, or not at all.")
     if given.cause not in ("", *Cause.values) or given.cause == Cause.AUDITOR_ERROR:
-        raise JudgmentError("Choose one of the causes, or none.", "cause")
+        raise OptionsError("cause", "Choose one of the causes, or none.")
     skips = given.answers is None
     answers = _validate_answers(packet, given.answers or {}) if not skips else {}
     if skips and not given.comment.strip():
-        raise JudgmentError("Say why you skip it, in one sentence.", "comment")
+        raise OptionsError("comment", "Say why you skip it, in one sentence.")
     held = return_seat(packet, auditor) if skips else mark_judged(packet, auditor)
     if not held:
-        raise JudgmentError("This decision is not yours to judge, or someone else is judging it now.")
+        raise OptionsError("", "This decision is not yours to judge, or someone else is judging it now.")
     row = Judgment.objects.create(
         packet=packet,
         auditor=auditor,
@@ -120,19 +113,15 @@ def _validate_answers(packet: Packet, answers: Mapping[str, str]) -> dict[str, s
     questions = content.questions
     missing = [row for row in questions if answers.get(row.key) not in row.choices]
     if missing and len(questions) == 1:
-        raise JudgmentError("Answer yes, no or unsure, or skip it.", "answer")
+        raise OptionsError("answer", "Answer yes, no or unsure, or skip it.")
     if missing:
         what = "question is" if len(missing) == 1 else "questions are"
-        raise JudgmentError(
-            f"{len(missing)} {what} still open. Answer each, with Unsure where you cannot tell.",
-            f"answers.{missing[0].key}",
-        )
+        message = f"{len(missing)} {what} still open. Answer each, with Unsure where you cannot tell."
+        raise OptionsError(f"answers.{missing[0].key}", message)
     if content.shows_everything and NOT_SHOWN in answers.values():
         key = next(row.key for row in questions if answers[row.key] == NOT_SHOWN)
-        raise JudgmentError(
-            "Nothing was cut or left out here: what is not shown did not happen, so that absence means No.",
-            "answer" if len(questions) == 1 else f"answers.{key}",
-        )
+        message = "Nothing was cut or left out here: what is not shown did not happen, so that absence means No."
+        raise OptionsError("answer" if len(questions) == 1 else f"answers.{key}", message)
     return {row.key: answers[row.key] for row in questions}
 
 
@@ -140,13 +129,11 @@ def _validate_passages(packet: Packet, evidence: Sequence[str]) -> list[str]:
     content = PacketContent.model_validate(packet.content)
     passages = list(dict.fromkeys(collapse_whitespace(passage) for passage in evidence if passage.strip()))
     if len(passages) > MAX_PASSAGES:
-        raise JudgmentError(f"Mark at most {MAX_PASSAGES} passages.", "evidence")
+        raise OptionsError("evidence", f"Mark at most {MAX_PASSAGES} passages.")
     for passage in passages:
         if find_passage(content, passage) is None:
             excerpt = passage if len(passage) <= 80 else passage[:79] + "…"
-            raise JudgmentError(
-                f"“{excerpt}” does not occur in what is shown. Mark it there, or remove it.", "evidence"
-            )
+            raise OptionsError("evidence", f"“{excerpt}” does not occur in what is shown. Mark it there, or remove it.")
     return passages
 
 
@@ -184,13 +171,13 @@ def minutes_left(campaign: AuditCampaign, user: User, left: int) -> int | None:
 
 @atomic_with_retry
 def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
-    """Take back the auditor's last answer, so that the question is asked again. Raises JudgmentError.
+    """Take back the auditor's last answer, so that the question is asked again. Raises OptionsError.
 
     An adjudicated answer stays, because the adjudicator relied on it.
     """
     current = _answers_to_take_back(campaign, auditor)
     if not current:
-        raise JudgmentError("You have no answer to undo.")
+        raise OptionsError("", "You have no answer to undo.")
     return _take_back(max(current.values(), key=lambda row: (row.created_at, row.pk)), "Your last answer")
 
 
@@ -199,16 +186,16 @@ def take_back(packet: Packet, auditor: User) -> Packet:
     """As ``undo_last``, but the answer to this packet."""
     row = _answers_to_take_back(packet.campaign, auditor).get(packet.pk)
     if row is None:
-        raise JudgmentError("You have no answer here to take back.")
+        raise OptionsError("", "You have no answer here to take back.")
     return _take_back(row, "This answer")
 
 
 def _answers_to_take_back(campaign: AuditCampaign, auditor: User) -> dict[int, Judgment]:
-    """By packet. Raises JudgmentError if the time for it is over."""
+    """By packet. Raises OptionsError if the time for it is over."""
     if campaign.state != AuditCampaign.State.OPEN:
-        raise JudgmentError("This audit is closed; answers can no longer be changed.")
+        raise OptionsError("", "This audit is closed; answers can no longer be changed.")
     if has_opened(auditor, campaign):
-        raise JudgmentError("You have seen the results of this audit, so your answers can no longer be changed.")
+        raise OptionsError("", "You have seen the results of this audit, so your answers can no longer be changed.")
     newest_of_each = (
         Judgment.objects.filter(packet__campaign=campaign, auditor=auditor)
         .order_by("packet_id", "-number")
@@ -223,11 +210,11 @@ def _take_back(row: Judgment, what: str) -> Packet:
         Packet.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign").get(pk=row.packet_id)
     )
     if packet.adjudications.exists():
-        raise JudgmentError(f"{what} has been adjudicated and can no longer be undone.")
+        raise OptionsError("", f"{what} has been adjudicated and can no longer be undone.")
     if is_locked(packet, auditor):
-        raise JudgmentError(f"{what} stays as it is: you have seen the whole session since.")
+        raise OptionsError("", f"{what} stays as it is: you have seen the whole session since.")
     if not reopen_seat(packet, auditor):
-        raise JudgmentError("Others judge the decision that you skipped, so the skip can no longer be undone.")
+        raise OptionsError("", "Others judge the decision that you skipped, so the skip can no longer be undone.")
     if next_number(packet, auditor) == row.number + 1:  # otherwise another window has undone it
         Judgment.objects.create(packet=packet, auditor=auditor, number=row.number + 1, state=Judgment.State.UNDONE)
     update_consensus(packet)
@@ -238,16 +225,16 @@ def _take_back(row: Judgment, what: str) -> Packet:
 def open_results(campaign: AuditCampaign, auditor: User) -> None:
     """Let the auditor see the results and judge no further. Idempotent.
 
-    Raises JudgmentError while packets are left for them.
+    Raises OptionsError while packets are left for them.
     """
     AuditCampaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if not sealing(auditor).filter(pk=campaign.pk).exists():
         return
     share = shares_of([campaign], auditor)[campaign.pk]
     if share.pending:
-        raise JudgmentError("Finish judging first; the results could influence you.")
+        raise OptionsError("", "Finish judging first; the results could influence you.")
     if share.returning:
-        raise JudgmentError("Others are still judging, and what they leave comes back to you. Look again later.")
+        raise OptionsError("", "Others are still judging, and what they leave comes back to you. Look again later.")
     record_openings(auditor, [campaign], "results")
     Event.objects.create(
         benchmark_id=campaign.benchmark_id,

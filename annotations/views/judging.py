@@ -12,7 +12,6 @@ from annotations.campaigns import instructions_html
 from annotations.forms import JudgmentForm, SessionJudgmentForm, known_answers
 from annotations.judgments import (
     MAX_DRAFT_LENGTH,
-    JudgmentError,
     minutes_left,
     next_number,
     open_results,
@@ -31,6 +30,7 @@ from annotations.models import AuditCampaign, Packet
 from annotations.packets import PacketContent
 from annotations.visibility import find_assigned_campaign, find_packet, shares_of
 from studio.access import SignedInRequest
+from studio.domain.options import OptionsError
 from studio.models import User
 
 MAX_CAUSE_LENGTH = 20
@@ -41,7 +41,7 @@ def results(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_assigned_campaign(request.user, pk)
     try:
         open_results(row, request.user)
-    except JudgmentError as error:
+    except OptionsError as error:
         messages.warning(request, str(error))
     return redirect(row)
 
@@ -70,7 +70,7 @@ def judge(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             record_judgment(packet, form.handed_in(), auditor=request.user, number=form.cleaned_data["number"])
-        except JudgmentError as error:
+        except OptionsError as error:
             form.reject(error)
             rejection = error
         else:
@@ -108,7 +108,7 @@ def undo(request: SignedInRequest, pk: int) -> HttpResponse:
     chosen = find_packet(row, position if position.isdecimal() and len(position) < 10 else 0) if position else None
     try:
         packet = take_back(chosen, request.user) if chosen else undo_last(row, request.user)
-    except JudgmentError as error:
+    except OptionsError as error:
         messages.warning(request, str(error))
         return redirect("annotations:judge", row.pk)
     which = "That answer" if chosen else "Your last answer"

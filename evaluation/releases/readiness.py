@@ -135,7 +135,8 @@ def find_blockers(
         *_scripted(candidate),
     ]
     if not sealed:
-        blockers += [*_blocked(candidate), *_unaudited(candidate), *_uncompared(candidate), *_worse(candidate)]
+        blockers += [*_blocked(candidate), *_unaudited(candidate)]
+        blockers += [*map(not_compared, candidate.evidence.uncompared), *map(is_worse, candidate.evidence.worse)]
     sizes = Counter(blocker.code for blocker in blockers)
     return sorted(blockers, key=lambda blocker: (sizes[blocker.code], blocker.code))
 
@@ -293,14 +294,6 @@ def _unaudited(candidate: ReleaseCandidate) -> Iterable[Blocker]:
             f"{limit:.0%} is allowed. Each audit lists what to show.",
             figure=not_shown.value,
         )
-
-
-def _uncompared(candidate: ReleaseCandidate) -> Iterable[Blocker]:
-    return map(not_compared, candidate.evidence.uncompared)
-
-
-def _worse(candidate: ReleaseCandidate) -> Iterable[Blocker]:
-    return map(is_worse, candidate.evidence.worse)
 
 
 def _scripted(candidate: ReleaseCandidate) -> Iterable[Blocker]:

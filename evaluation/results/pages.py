@@ -30,7 +30,6 @@ from evaluation.results.benchmark_results import (
 from evaluation.results.figures.catalogue import FIGURES, build_figure
 from evaluation.results.figures.pages import figure_body
 from evaluation.results.figures.sessions import failure_matches
-from evaluation.results.model_answers import ModelAnswers
 from evaluation.results.scores import refresh_scores
 from studio.models import Benchmark
 
@@ -145,16 +144,6 @@ def _name(value: str, names: Mapping[str, str]) -> str:
     return f"{value} · {names[value]}" if value in names else value.replace("_", " ")
 
 
-@dataclass(frozen=True)
-class LeaderboardPage:
-    board: Sequence[BoardRow]
-    personas: Sequence[str]
-    statuses: Sequence[StatusRow]
-    models: Mapping[str, ModelAnswers]
-    breakdowns: Sequence[BreakdownTable]
-    counted: str = COUNTED
-
-
 def leaderboard_html(results: Results, mode: ScoringMode, address: str) -> SafeString:
     """All tables of the page; ``address``: the choice as a query string. Filling in the template takes longer than
     everything else, so what came of it is remembered."""
@@ -171,22 +160,23 @@ def leaderboard_html(results: Results, mode: ScoringMode, address: str) -> SafeS
                     "address": address,
                     "mode": mode,
                     "terms": results.terms,
-                    "page": leaderboard_page(results, mode, names),
+                    "page": _leaderboard_page(results, mode, names),
                 },
             ),
         )
     )
 
 
-def leaderboard_page(results: Results, mode: ScoringMode, names: Mapping[str, str]) -> LeaderboardPage:
+def _leaderboard_page(results: Results, mode: ScoringMode, names: Mapping[str, str]) -> dict[str, Any]:
     board = results.board(mode)
-    return LeaderboardPage(
-        board_rows(results, board, mode),
-        sorted({name for agent in board for name in agent.personas}),
-        status_rows(results),
-        {agent: answers for agent, answers in results.models.items() if answers.calls},
-        breakdown_tables(results, mode, names),
-    )
+    return {
+        "board": board_rows(results, board, mode),
+        "personas": sorted({name for agent in board for name in agent.personas}),
+        "statuses": status_rows(results),
+        "models": {agent: answers for agent, answers in results.models.items() if answers.calls},
+        "breakdowns": breakdown_tables(results, mode, names),
+        "counted": COUNTED,
+    }
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 import pytest
 
-from annotations.adjudication import AdjudicationError, adjudicate, undecided_packets
+from annotations.adjudication import adjudicate, undecided_packets
 from annotations.consensus import majority
 from annotations.models import Consensus
+from studio.domain.options import OptionsError
 from tests.annotations.builders import decided, make_campaign, make_person, record_judgment
 
 pytestmark = pytest.mark.django_db
@@ -70,7 +71,7 @@ def test_adjudicator_must_not_have_judged_and_needs_the_role():
     campaign, packet, (ana, _) = judged_campaign("yes", "no")
 
     for person in (ana, make_person(campaign.benchmark, "viewer"), make_person()):
-        with pytest.raises(AdjudicationError, match="has not judged"):
+        with pytest.raises(OptionsError, match="has not judged"):
             adjudicate(packet, by=person, answers={"decision": "yes"}, reason="because")
 
 
@@ -85,7 +86,7 @@ def test_adjudicator_must_not_have_judged_and_needs_the_role():
 def test_unneeded_or_unexplained_adjudication_is_rejected(answers, reason, message, field):
     campaign, packet, _ = judged_campaign(*answers)
 
-    with pytest.raises(AdjudicationError, match=message) as error:
+    with pytest.raises(OptionsError, match=message) as error:
         adjudicate(packet, by=make_person(campaign.benchmark, "owner"), answers={"decision": "yes"}, reason=reason)
 
     assert error.value.field == field

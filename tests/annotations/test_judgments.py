@@ -6,11 +6,12 @@ from django.db import DatabaseError, connection, transaction
 
 from annotations.adjudication import adjudicate
 from annotations.campaigns import close_campaign
-from annotations.judgments import JudgmentError, next_number, open_results, undo_last
+from annotations.judgments import next_number, open_results, undo_last
 from annotations.leases import next_packet
 from annotations.models import Answer, Consensus, Judgment
 from annotations.seals import sealed_to
 from annotations.visibility import pending_packets
+from studio.domain.options import OptionsError
 from tests.annotations.builders import decided, make_campaign, make_person, record_judgment
 
 pytestmark = pytest.mark.django_db
@@ -109,7 +110,7 @@ def test_changed_answer_needs_an_undo(number):
     packet = campaign.packets.first()
     record_judgment(packet, auditor=ana, answer="no", number=1)
 
-    with pytest.raises(JudgmentError, match="already answered this one"):
+    with pytest.raises(OptionsError, match="already answered this one"):
         record_judgment(packet, auditor=ana, answer="yes", number=number)
 
 
@@ -126,7 +127,7 @@ def test_changed_answer_needs_an_undo(number):
 def test_invalid_answer_is_rejected(changes, field, message):
     campaign, (ana,) = make_campaign()
 
-    with pytest.raises(JudgmentError, match=message) as error:
+    with pytest.raises(OptionsError, match=message) as error:
         record_judgment(campaign.packets.first(), **({"auditor": ana, "answer": "yes", "number": 1} | changes))
 
     assert error.value.field == field
@@ -138,10 +139,10 @@ def test_only_assigned_auditors_judge_while_open():
     viewer = make_person(campaign.benchmark, "viewer")
     packet = campaign.packets.first()
 
-    with pytest.raises(JudgmentError, match="You are not assigned"):
+    with pytest.raises(OptionsError, match="You are not assigned"):
         record_judgment(packet, auditor=viewer, answer="yes", number=1)
     close_campaign(campaign, by=ana)
-    with pytest.raises(JudgmentError, match="closed in the meantime"):
+    with pytest.raises(OptionsError, match="closed in the meantime"):
         record_judgment(packet, auditor=ana, answer="yes", number=1)
     campaign.refresh_from_db()
     assert (next_packet(campaign, ana), next_packet(campaign, viewer)) == (None, None)
@@ -162,7 +163,7 @@ def test_named_auditor_without_the_role_judges_no_more():
     campaign.benchmark.memberships.filter(user=ana).delete()
 
     assert next_packet(campaign, ana) is None
-    with pytest.raises(JudgmentError, match="You are not assigned"):
+    with pytest.raises(OptionsError, match="You are not assigned"):
         record_judgment(packet, auditor=ana, answer="yes", number=1)
 
 
@@ -188,7 +189,7 @@ def test_second_undo_reverts_the_previous_answer():
 
     assert undo_last(campaign, ana).pk == second
     assert undo_last(campaign, ana).pk == first
-    with pytest.raises(JudgmentError, match="no answer to undo"):
+    with pytest.raises(OptionsError, match="no answer to undo"):
         undo_last(campaign, ana)
 
 
@@ -201,7 +202,7 @@ def test_adjudicated_answer_cannot_be_undone():
         packet, by=make_person(campaign.benchmark, "owner"), answers={"decision": "yes"}, reason="It is said in turn 1."
     )
 
-    with pytest.raises(JudgmentError, match="adjudicated"):
+    with pytest.raises(OptionsError, match="adjudicated"):
         undo_last(campaign, ana)
 
 
@@ -234,7 +235,7 @@ def test_auditors_are_blind_to_the_source_until_they_open_the_results():
 def test_results_stay_closed_until_everything_is_judged():
     campaign, (ana,) = make_campaign()
 
-    with pytest.raises(JudgmentError, match="Finish judging first"):
+    with pytest.raises(OptionsError, match="Finish judging first"):
         open_results(campaign, ana)
 
     judge_all(campaign, ana)

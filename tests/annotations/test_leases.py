@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotations.judgments import HandedIn, JudgmentError, next_number, open_results, record_judgment, undo_last
+from annotations.judgments import HandedIn, next_number, open_results, record_judgment, undo_last
 from annotations.leases import LEASE, next_packet
 from annotations.models import Judgment, Seat
 from annotations.seals import may_see_results
@@ -37,7 +37,7 @@ def test_fifty_people_at_once_judge_each_packet_exactly_three_times():
     def work(person):
         try:
             ready.wait()
-            with pytest.raises(JudgmentError, match="not yours"):  # by address, without having been given it
+            with pytest.raises(OptionsError, match="not yours"):  # by address, without having been given it
                 answer(packet, person)
             held = next_packet(campaign, person)
             while held:
@@ -87,7 +87,7 @@ def test_expired_lease_returns_and_its_holder_can_no_longer_answer():
     expire(auditor=ana)
     assert next_packet(campaign, ben) == packet
 
-    with pytest.raises(JudgmentError, match="someone else is judging it"):
+    with pytest.raises(OptionsError, match="someone else is judging it"):
         answer(packet, ana)
     answer(packet, ben)
     assert [row.auditor for row in Judgment.objects.all()] == [ben]
@@ -115,7 +115,7 @@ def test_packet_stays_leased_to_the_person_who_opens_it_again():
 def test_skipped_packet_goes_to_somebody_else_and_comes_back_by_undo():
     campaign, (ana, ben) = make_campaign(size=1, auditors=2)
     packet = next_packet(campaign, ana)
-    with pytest.raises(JudgmentError, match="Say why") as error:
+    with pytest.raises(OptionsError, match="Say why") as error:
         answer(packet, ana, "skipped", comment=" ")
     assert error.value.field == "comment"
     answer(packet, ana, "skipped", comment="I know who wrote it.")
@@ -126,7 +126,7 @@ def test_skipped_packet_goes_to_somebody_else_and_comes_back_by_undo():
     answer(packet, ana, "skipped", comment="I do know.")
     assert next_packet(campaign, ben) == packet
     answer(packet, ben, "no")
-    with pytest.raises(JudgmentError, match="Others judge the decision that you skipped"):
+    with pytest.raises(OptionsError, match="Others judge the decision that you skipped"):
         undo_last(campaign, ana)
     assert decided(packet) == {"decision": "no"}
 
@@ -136,7 +136,7 @@ def test_auditor_stays_blind_while_packets_may_come_back():
     packet = next_packet(campaign, ana)
 
     assert not may_see_results(ben, campaign)
-    with pytest.raises(JudgmentError, match="Others are still judging"):
+    with pytest.raises(OptionsError, match="Others are still judging"):
         open_results(campaign, ben)
     answer(packet, ana)
     assert not may_see_results(ben, campaign)  # ana may take it back and skip it

@@ -6,9 +6,9 @@ from django.test import Client
 from annotations.adjudication import adjudicate
 from annotations.campaigns import close_campaign
 from annotations.figures import campaign_figures
-from annotations.judgments import JudgmentError
 from annotations.models import Consensus
 from annotations.results import summarize
+from studio.domain.options import OptionsError
 from tests.annotations.builders import (
     decided,
     make_benchmark,
@@ -83,7 +83,7 @@ def test_a_decision_that_two_audits_asked_counts_once_as_the_newer_decided():
 def test_where_nothing_was_left_out_absence_means_no():
     campaign, [ana] = make_campaign(decisions=[make_session(1, {"item-1": "yes", "item-2": "no"})])
 
-    with pytest.raises(JudgmentError, match="absence means No") as refused:
+    with pytest.raises(OptionsError, match="absence means No") as refused:
         record_judgment(campaign.packets.get(), auditor=ana, answers={"item-1": "not_shown", "item-2": "broken"})
 
     assert refused.value.field == "answers.item-1"

@@ -18,7 +18,7 @@ from django.utils import timezone
 from annotations.adjudication import adjudicable_packets
 from annotations.campaigns import FrozenDecision, close_campaign, reopen_campaign
 from annotations.gold import draw_gold
-from annotations.judgments import JudgmentError, next_number, open_results, undo_last
+from annotations.judgments import next_number, open_results, undo_last
 from annotations.leases import next_packet, take_seat
 from annotations.models import Answer, AuditCampaign, Consensus, Judgment
 from annotations.packets import EvidencePart, Material, Sealed, build_content
@@ -34,6 +34,7 @@ from evaluation.results.figures.catalogue import FIGURES
 from evaluation.trials.examples import list_histories
 from evaluation.views.results import DOWNLOADS, EEE
 from studio.access.roles import set_roles
+from studio.domain.options import OptionsError
 from studio.models import Blob, GraderScript, Notification, Role, User
 from tests.annotations.builders import open_campaign, record_judgment
 from tests.attacks.test_requests import names_asked_for
@@ -440,7 +441,7 @@ def test_closing_an_audit_to_look_and_reopening_it_to_answer_otherwise(desk: Des
     assert client_of(desk.attacker).get(f"/sessions/{desk.session.pk}/").status_code == 200
     reopen_campaign(desk.audit, by=desk.attacker, reason="Once more.")
 
-    with pytest.raises(JudgmentError, match="can no longer be changed"):
+    with pytest.raises(OptionsError, match="can no longer be changed"):
         undo_last(AuditCampaign.objects.get(pk=desk.audit.pk), desk.attacker)
 
 
@@ -477,7 +478,7 @@ def test_judging_after_having_looked_without_being_asked(desk: Desk, path: str, 
     opening = desk.audit.openings.get(person=late)
     assert opening.what == what.format(**names)
     assert next_packet(desk.audit, late) is None
-    with pytest.raises(JudgmentError, match="You have seen the results"):
+    with pytest.raises(OptionsError, match="You have seen the results"):
         record_judgment(packet, auditor=late, answer="no")
 
 

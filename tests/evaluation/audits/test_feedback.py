@@ -6,12 +6,12 @@ import uuid
 
 import pytest
 
-from annotations.adjudication import AdjudicationError, adjudicate
+from annotations.adjudication import adjudicate
 from annotations.figures import campaign_figures
-from annotations.judgments import JudgmentError
 from annotations.models import Adjudication, Answer, AuditCampaign, Judgment
 from evaluation.audits.regression import regression_cases
 from evaluation.models import Session
+from studio.domain.options import OptionsError
 from studio.drafts.load import load_task
 from studio.models import Comment, Task, TaskState, User
 from tests.annotations.builders import make_person, open_audit, record_judgment
@@ -69,7 +69,7 @@ def test_cause_may_be_about_one_of_a_sessions_open_questions():
         Answer.objects.create(packet=packet, question=key, by="person", judgment=row, number=2, value=value)
     final = {"item-2": "no", "intent-1": "completed"}
 
-    with pytest.raises(AdjudicationError) as refused:
+    with pytest.raises(OptionsError) as refused:
         adjudicate(packet, by=dispute.owner, reason="x", answers=final, cause="judge_error", about=["item-1"])
     assert refused.value.field == "about"
     adjudicate(packet, by=dispute.owner, reason="x", answers=final, cause="criterion_ambiguous", about=["item-2"])
@@ -103,7 +103,7 @@ def test_impossible_feedback_is_explained_and_decides_nothing(roles, options, me
     dispute = Dispute()
     person = make_person(dispute.pilot.benchmark, *roles)
 
-    with pytest.raises(AdjudicationError, match=message) as refused:
+    with pytest.raises(OptionsError, match=message) as refused:
         dispute.decide(person, **options)
 
     assert refused.value.field == "cause"
@@ -129,7 +129,7 @@ def test_auditors_may_say_how_sure_they_are_and_what_makes_it_hard():
     answer = {"auditor": person, "answer": "answered", "answers": RIGHT, "number": 1}
 
     for wrong in ({"cause": "auditor_error"}, {"confidence": 4}):
-        with pytest.raises(JudgmentError):
+        with pytest.raises(OptionsError):
             record_judgment(campaign.packets.get(), **answer, **wrong)
     row = record_judgment(campaign.packets.get(), **answer, confidence=1, cause="evidence_not_visible")
 

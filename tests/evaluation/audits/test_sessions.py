@@ -12,10 +12,10 @@ from django.test import Client
 from django.utils import timezone
 from pyarrow import parquet
 
-from annotations.adjudication import AdjudicationError, adjudicate, undecided_packets
+from annotations.adjudication import adjudicate, undecided_packets
 from annotations.exports import export_csv
 from annotations.figures import campaign_figures
-from annotations.judgments import JudgmentError, undo_last
+from annotations.judgments import undo_last
 from annotations.leases import take_seat
 from annotations.models import AuditCampaign, Consensus, Judgment, Seat
 from evaluation.models import Pilot, Session
@@ -106,9 +106,9 @@ def test_session_needs_an_answer_to_every_question():
     campaign, people = session_audit()
     packet = campaign.packets.get()
 
-    with pytest.raises(JudgmentError) as missing:
+    with pytest.raises(OptionsError) as missing:
         record_judgment(packet, auditor=people[0], answer="answered", answers={"intent-1": "yes"}, number=1)
-    with pytest.raises(JudgmentError):
+    with pytest.raises(OptionsError):
         record_judgment(packet, auditor=people[0], answer="yes", number=1)
 
     assert missing.value.field == "answers.intent-1"
@@ -125,7 +125,7 @@ def test_adjudicator_decides_exactly_the_questions_without_a_majority():
     owner = make_person(campaign.benchmark, "owner")
     assert undecided_packets(campaign) == [packet.pk]
 
-    with pytest.raises(AdjudicationError):
+    with pytest.raises(OptionsError):
         adjudicate(packet, by=owner, answers={"intent-1": "provided"}, reason="It was said.")
     adjudicate(packet, by=owner, answers={"intent-1": "provided", "item-2": "no"}, reason="It was said.")
 

@@ -7,9 +7,9 @@ import html
 import pytest
 from django.test import Client
 
-from annotations.adjudication import AdjudicationError, adjudicable_packets, adjudicate
+from annotations.adjudication import adjudicable_packets, adjudicate
 from annotations.figures import campaign_figures
-from annotations.judgments import JudgmentError, undo_last
+from annotations.judgments import undo_last
 from annotations.leases import next_packet
 from annotations.models import AuditCampaign
 from annotations.reports import list_disagreements
@@ -17,6 +17,7 @@ from annotations.visibility import pending_packets
 from evaluation.audits.corrections import overturned_questions
 from evaluation.audits.opening import plan_audit
 from evaluation.models import Session, ToolCall
+from studio.domain.options import OptionsError
 from studio.models import User
 from tests.annotations.builders import audit_options, judged, make_person, open_audit, record_judgment
 from tests.evaluation.audits.test_sessions import judged_pilot
@@ -52,7 +53,7 @@ def test_the_whole_session_opens_once_the_first_answer_is_given_which_then_stays
     page = client.get(f"/audits/{campaign.pk}/judge/{second.position}/").content.decode()
     assert "ana@example.org" in page and "In truth, knowing the whole session" in page
     assert 'value="not_shown"' not in page
-    with pytest.raises(JudgmentError, match="seen the whole session since"):
+    with pytest.raises(OptionsError, match="seen the whole session since"):
         undo_last(campaign, ana)
 
 
@@ -127,7 +128,7 @@ def test_nothing_is_adjudicated_in_truth_before_what_judges_were_shown_of_its_se
     decide = {"by": owner, "answers": {"decision": "yes"}, "reason": "Because."}
 
     assert adjudicable_packets(owner) == {campaign: [first.position]}
-    with pytest.raises(AdjudicationError, match="Decide first"):
+    with pytest.raises(OptionsError, match="Decide first"):
         adjudicate(first.second, **decide)
     client = Client()
     client.force_login(owner)
