@@ -7,9 +7,10 @@ judge decided, why, or what it quoted. Model names are redacted.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -24,46 +25,8 @@ MIN_NAME_LENGTH = 4
 ROLES = frozenset({"agent", "assistant", "event", "file", "judge", "model", "system", "task", "tool", "user"})
 """Ordinary words in every record, whatever an endpoint is called."""
 
-QUESTIONS: dict[Kind, str] = {
-    "satisfaction": "Does the work that is shown meet this intent?",
-    "follow_up": "Does this reply ask for this, or propose a concrete step towards it?",
-    "checklist": "Does the session satisfy this?",
-    "session": "What became of each intent, and which items are met?",
-}
-GUIDES: dict[Kind, str] = {
-    "satisfaction": (
-        "Yes only if it is met explicitly and specifically. Partly met, hinted at or promised for later is No."
-    ),
-    "follow_up": ("Yes only for a question or a concrete proposal aimed at exactly this. “Anything else?” is No."),
-    "checklist": ("Yes only where the record shows it clearly; if you would have to guess, No."),
-    "session": (
-        "An intent is completed if the work that is shown met it before the user said it; inferred if the "
-        "agent asked for it or proposed a concrete step towards it, and the user then said it; provided if the user "
-        "had to say it unasked. A checklist item is met only where the record shows it clearly."
-    ),
-}
-IN_TRUTH: dict[Kind, str] = {
-    "satisfaction": "In truth, knowing the whole session: was this intent met after {turn}?",
-    "follow_up": "In truth, knowing the whole session: did the reply of {turn} ask for this, or propose a step to it?",
-    "checklist": "In truth, knowing the whole session: was this satisfied after {turn}?",
-    "session": "In truth: what became of each intent, and which items are met?",
-}
-TRUTH_GUIDES: dict[Kind, str] = {
-    "satisfaction": (
-        "Yes if what was said, written, sent or changed until then meets it explicitly and specifically, whether "
-        "judges were shown it or not. Partly met, hinted at or promised for later is No."
-    ),
-    "follow_up": "Yes only for a question or a concrete proposal aimed at exactly this. “Anything else?” is No.",
-    "checklist": (
-        "Yes if the session satisfied it by then, whether judges were shown it or not. An effect counts by the effect, "
-        "words only where they stand; what the agent only claims is no evidence."
-    ),
-    "session": (
-        "An intent is completed if the work met it before the user said it; inferred if the agent asked for it or "
-        "proposed a concrete step towards it, and the user then said it; provided if the user had to say it unasked. "
-        "An item is met if the session satisfies it in the end."
-    ),
-}
+QUESTIONS = tomllib.loads(Path(__file__).with_name("questions.toml").read_text("utf-8"))
+"""By kind: what is asked, and what an answer means."""
 STATUSES = ("completed", "inferred", "provided")
 CREDITED = frozenset({"completed", "inferred", "yes"})
 """Answers for which the agent gets credit."""
@@ -177,17 +140,18 @@ def build_content(
     in_truth: str = "",
 ) -> PacketContent:
     """``questions``: of a session. ``in_truth``: what it was after, ``turn 2``, if it asks what is so in truth."""
+    texts, which = QUESTIONS[kind], "_in_truth" if in_truth else ""
     asked = [Question(key=DECISION, kind=kind, subject=subject)] if kind != "session" else questions
     return PacketContent(
         kind=kind,
-        question=IN_TRUTH[kind].format(turn=in_truth) if in_truth else QUESTIONS[kind],
+        question=texts[f"asked{which}"].format(turn=in_truth),
         subject=redact(subject),
         parts=tuple(
             EvidencePart(role=part.role, label=redact(part.label), text=redact(part.text)) for part in shown.parts
         ),
         context=tuple(map(redact, shown.context)),
         left_out=tuple(map(redact, shown.left_out)),
-        guide=" ".join(filter(None, ((TRUTH_GUIDES if in_truth else GUIDES)[kind], shown.saw))),
+        guide=" ".join(filter(None, (texts[f"guide{which}"], shown.saw))),
         truth=bool(in_truth),
         questions=tuple(row.model_copy(update={"subject": redact(row.subject)}) for row in asked),
     )
