@@ -13,6 +13,7 @@ from evaluation.assistance.proposals import IntentChoice, ProposedChange, row_nu
 from evaluation.assistance.sources import name_of_source, notes_on, sources_for
 from evaluation.models import Proposal, ProposalDecision
 from evaluation.protocol.assistance import NAMES
+from studio.domain.checks.rule_proposals import describe_rule
 from studio.domain.descriptions import SOURCE_LABELS
 from studio.domain.diff import Piece, word_pieces
 from studio.domain.task import ExactCheck, TaskSpec
@@ -24,34 +25,8 @@ FIELD_LABELS = {
     "checklist": "Item",
 }
 PROPOSED = IntentChoice()
-RULE_PHRASES = {
-    "file_exists": ("The file", "is there"),
-    "file_contains": ("The file", "contains"),
-    "file_lacks": ("The file", "does not contain"),
-    "reply_contains": ("The last reply", "contains"),
-    "reply_lacks": ("The last reply", "does not contain"),
-    "tool_called": ("The tool", "was called"),
-    "record_exists": ("A record of", "is there at the end"),
-    "record_gone": ("A record of", "is gone at the end"),
-    "nothing_else_changed": ("Nothing else", "was changed"),
-}
-"""Text before and after the name of a file or tool."""
 LONG_DIFF = 8_000
 """Characters of both texts beyond which a word diff is too slow."""
-
-
-@dataclass(frozen=True)
-class RuleSentence:
-    """An exact rule as a sentence: “The file” (start) plan.md (subject) “contains” (predicate) the text."""
-
-    start: str
-    subject: str
-    predicate: str
-    text: str
-
-    def __str__(self) -> str:
-        quoted = f"“{self.text}”" if self.text else ""
-        return " ".join(part for part in (self.start, self.subject, self.predicate, quoted) if part) + "."
 
 
 @dataclass(frozen=True)
@@ -67,7 +42,8 @@ class RowView:
     decision: ProposalDecision | None
     before: str = ""
     """The text the request was about; empty for a new row."""
-    rule: RuleSentence | None = None
+    rule: str = ""
+    """As a sentence; empty if none is proposed."""
     conflict: str | None = None
     """The current text, if it has changed since the request."""
     choice: IntentChoice = PROPOSED
@@ -112,7 +88,7 @@ class ProposalView:
 
     @property
     def keeps_judge(self) -> bool:
-        return self.proposal.kind == "rule" and all(row.rule is None for row in self.rows)
+        return self.proposal.kind == "rule" and not any(row.rule for row in self.rows)
 
     @property
     def has_conflict(self) -> bool:
@@ -159,7 +135,7 @@ def build_view(
                 findings=tuple(proposal.findings.get(str(number), ())),
                 decision=decision,
                 before=before or "",
-                rule=_sentence_of(change.rule),
+                rule=_sentence_of(change.rule) if change.rule else "",
                 conflict=conflict[1] if conflict and conflict[0] == number else None,
                 choice=choice,
                 notes=notes_on(proposal.task, choice.source) if choice.source else change.notes,
@@ -195,8 +171,6 @@ def _label(change: ProposedChange, spec: TaskSpec, *, is_new_part: bool) -> str:
     return name
 
 
-def _sentence_of(rule: ExactCheck | None) -> RuleSentence | None:
-    if rule is None:
-        return None
-    start, predicate = RULE_PHRASES[rule.kind]
-    return RuleSentence(start, rule.path or rule.tool or f"{rule.app} {rule.table}".strip(), predicate, rule.text)
+def _sentence_of(rule: ExactCheck) -> str:
+    text = describe_rule(rule)
+    return f"{text[0].upper()}{text[1:]}."

@@ -157,8 +157,8 @@ def test_disagreement_is_broken_down_by_what_packets_have_in_common():
     sessions = [
         replace(
             make_session(number, JUDGE),
-            labels={"persona": persona, "model": model, "judge": "j", "prompts_checklist": "checklist 2"}
-            | {"prompts_intents": "follow_up 1" if number == 1 else "follow-up 1"},
+            labels={"persona": persona, "model": model, "judge": "j"}
+            | {"prompts_checklist": "checklist 2", "prompts_intents": "follow-up 1"},
         )
         for number, (persona, model) in enumerate(labels, start=1)
     ]

@@ -219,4 +219,6 @@ def describe_rule(rule: ExactCheck) -> str:
 
 
 def _with_arguments(rule: ExactCheck) -> str:
-    return "".join(f" with {name} “{value}”" for name, value in rule.arguments.items())
+    exactly = (f" with {name} “{value}”" for name, value in rule.arguments.items())
+    within = (f" with “{text}” in {name}" for name, text in rule.containing.items())
+    return "".join((*exactly, *within))

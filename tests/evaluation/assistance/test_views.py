@@ -295,3 +295,17 @@ def test_scope_and_source_of_a_proposed_intent_are_chosen_on_the_page(authoring,
 
     added = authoring.spec.intents[-1]
     assert (added.scope, added.recoverable_from[0].ref) == ("persistent", "notes.md")
+
+
+@pytest.mark.parametrize("kind", ["rule", "checklist"])
+def test_a_proposed_rule_is_shown_with_everything_that_it_asks(authoring, page, kind: str):
+    asked = {"arguments": {"folder": "sent"}, "containing": {"subject": "invoice 7"}}
+    rule = {"kind": "record_exists", "app": "gmail", "table": "emails", **asked}
+    row = authoring.request(kind, work=False)
+    change = {"field": "checklist", "uid": I1 if kind == "rule" else "", "text": BUNDLE, "rule": rule}
+    Proposal.objects.filter(pk=row.pk).update(state="ready", rows=[change])
+
+    html = page.get(f"/suggestions/{row.pk}/", **HTMX).content.decode()
+
+    for said in ("gmail", "emails", "folder", "sent", "subject", "invoice 7"):
+        assert said in html, said

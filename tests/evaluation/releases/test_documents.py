@@ -140,7 +140,15 @@ def hostile_manifest() -> dict[str, Any]:
                 "in_truth": {"decisions": 0, "disagreed": 0},
             },
         },
-        "exceptions": [{"problem": {"message": HOSTILE}, "reason": HOSTILE, "by": HOSTILE}],
+        "validation": {
+            "tasks": 2,
+            "validated": [{"persona": HOSTILE, "task": HOSTILE}],
+            "models": [HOSTILE],
+            "not_validated": [{"persona": HOSTILE, "task": HOSTILE, "why": HOSTILE}],
+        },
+        "exceptions": [
+            {"problem": {"message": HOSTILE}, "reason": HOSTILE, "by": HOSTILE, "scope": "task", "since": HOSTILE}
+        ],
         "set_aside": [{"message": HOSTILE, "persona": "p", "task": "t", "by": HOSTILE, "reason": HOSTILE}],
         "changes": {"notes": HOSTILE, "tasks": {"rerun": [HOSTILE], "words": []}},
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest
 from django.test import Client
 from django.urls import path
@@ -15,6 +16,7 @@ from studio.urls import handler500 as handler500
 from studio.web.request_ids import RequestIdFilter
 
 
+@login_not_required
 def fail(request: HttpRequest) -> None:
     raise RuntimeError("the floor gave way")
 
