@@ -13,7 +13,7 @@ from evaluation.audits.gate import UncomparedJudge, WorseJudge
 from evaluation.audits.paired import PairedShare
 from evaluation.feasibility import kinds
 from evaluation.probes.standing import standings
-from evaluation.releases.candidate import CandidateTask, ReleaseCandidate, load_candidate
+from evaluation.releases.candidate import CandidateTask, ReleaseCandidate
 from evaluation.releases.elsewhere import unaccepted_approvals
 from evaluation.releases.signing import why_unsigned
 from studio.domain.base import JsonDict
@@ -102,14 +102,6 @@ class Blocker(NamedTuple):
         return {"code": self.code, "message": self.message, "persona": self.persona, "task": self.task}
 
 
-def release_blockers(benchmark: Benchmark) -> list[Blocker]:
-    """What blocks a release now, smallest groups first.
-
-    Relies on the findings of the last save. Cutting runs the checks again, and also reads the pack back.
-    """
-    return find_blockers(load_candidate(benchmark))
-
-
 def find_blockers(
     candidate: ReleaseCandidate,
     unreadable: Sequence[JsonDict] = (),
@@ -117,7 +109,9 @@ def find_blockers(
     may_be_empty: bool = False,
     sealed: bool = False,
 ) -> list[Blocker]:
-    """``unreadable``: why the pack could not be read back. ``sealed``: without what audits and pilots found."""
+    """What blocks a release, smallest groups first. Relies on the findings of the last save; cutting runs the checks
+    again, and reads the pack back: ``unreadable`` is why it could not be. ``sealed``: without what audits and pilots
+    found."""
     if not candidate.tasks and not may_be_empty:
         return [Blocker("no-tasks", "There are no tasks to release.", acceptable=False)]
     blockers = [

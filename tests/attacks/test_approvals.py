@@ -21,7 +21,6 @@ from evaluation.models import Proposal
 from evaluation.rehearsals.extract import extract_row
 from evaluation.rehearsals.lifecycle import start_rehearsal
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
-from evaluation.releases.readiness import release_blockers
 from studio.domain.task import ChecklistItem, Dependency
 from studio.domain.web_pages import WebPage
 from studio.drafts.authors import authors_of
@@ -47,7 +46,7 @@ from studio.tasks.delete import delete_task, restore_task
 from studio.tasks.save import restore_version, save_task
 from studio.tasks.transitions import WorkflowError, submit
 from tests.drafts import benchmark_files, save_order
-from tests.evaluation.builders import endpoint
+from tests.evaluation.builders import endpoint, release_blockers
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 from tests.shared_rows import fresh
 

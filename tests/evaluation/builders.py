@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.models.releases import SignedArchive
 from evaluation.pilots.start import PilotOptions, start_pilot
+from evaluation.releases.candidate import load_candidate
 from evaluation.releases.packing import open_archive
+from evaluation.releases.readiness import Blocker, find_blockers
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, Dependency, ExactCheck, HiddenIntent, TaskSpec
@@ -94,3 +96,7 @@ def pilot_of(benchmark: Benchmark, agent: str = "scripted-helpful", **options: o
 def archive_of(release: SignedArchive) -> bytes:
     with open_archive(release) as file:
         return file.read()
+
+
+def release_blockers(benchmark: Benchmark) -> list[Blocker]:
+    return find_blockers(load_candidate(benchmark))

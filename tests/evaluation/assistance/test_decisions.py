@@ -17,7 +17,6 @@ from evaluation.assistance.task_material import PASTED
 from evaluation.models import ProposalDecision
 from evaluation.releases.blocker_kinds import readiness_of
 from evaluation.releases.cut import ReleaseOptions, cut_release
-from evaluation.releases.readiness import release_blockers
 from studio.domain.task import ChecklistItem, TaskSpec
 from studio.drafts.load import load_episode, load_task
 from studio.imports.export import episode_files, persona_archive, task_archive
@@ -26,7 +25,7 @@ from studio.models import Comment, Finding, Membership, Persona, Role, Task, Tas
 from studio.tasks.copy_tasks import copy_tasks
 from studio.tasks.save import save_rebased, save_task
 from tests.evaluation.assistance.builders import BUNDLE, I1, I2, U1, a_spec, split_into
-from tests.evaluation.builders import archive_of, benchmark_of
+from tests.evaluation.builders import archive_of, benchmark_of, release_blockers
 from tests.evaluation.factories import person
 from tests.factories import BenchmarkFactory, mark_approved
 

@@ -10,12 +10,11 @@ import pytest
 from evaluation.models import Pilot, Session, Snapshot, ToolCall, Verdict
 from evaluation.pilots.control import control_pilot
 from evaluation.releases.blocker_kinds import readiness_of
-from evaluation.releases.readiness import release_blockers
 from evaluation.transcripts.session import load_transcript
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ExactCheck, TaskSpec
 from studio.models import Blob
-from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rule, task
+from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, release_blockers, rule, task
 from tests.evaluation.pilots.builders import work_through
 from tests.evaluation.stub_model import StubModel, decisions, kind_of
 

@@ -9,12 +9,11 @@ from django.test import Client
 
 from evaluation.engine import conversation
 from evaluation.models import ModelCall, Session
-from evaluation.releases.readiness import release_blockers
 from evaluation.results.pilot_report import pilot_report
 from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
 from studio.models import Role
-from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
+from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, release_blockers, rubric, task
 from tests.evaluation.builders import file as stored_file
 from tests.evaluation.pilots.builders import start, work_through
 from tests.evaluation.stub_model import StubModel, decisions, said

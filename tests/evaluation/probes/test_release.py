@@ -12,12 +12,12 @@ from evaluation.protocol.given import GivenTurn
 from evaluation.releases.blocker_kinds import readiness_of
 from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.releases.documents.data_card import data_card_file
-from evaluation.releases.readiness import Blocker, release_blockers
+from evaluation.releases.readiness import Blocker
 from studio.domain.task import ExactCheck, TaskSpec
 from studio.drafts.load import load_task
 from studio.models import Benchmark, Task
 from studio.tasks.save import save_task
-from tests.evaluation.builders import benchmark_of, rule, task
+from tests.evaluation.builders import benchmark_of, release_blockers, rule, task
 from tests.evaluation.factories import person
 
 pytestmark = pytest.mark.django_db

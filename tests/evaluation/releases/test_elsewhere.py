@@ -9,7 +9,6 @@ from django.urls import reverse
 
 from evaluation.models import ElsewhereAcceptance
 from evaluation.releases.elsewhere import accept_elsewhere
-from evaluation.releases.readiness import release_blockers
 from studio.domain.options import OptionsError
 from studio.drafts.load import load_task
 from studio.imports.importer import import_files
@@ -17,6 +16,7 @@ from studio.imports.publication import confirm_publication
 from studio.models import Benchmark, Event, Import, Role, Task, User
 from studio.tasks.save import save_task
 from tests.drafts import benchmark_files
+from tests.evaluation.builders import release_blockers
 from tests.factories import BenchmarkFactory, a_persona, a_task, api_token, member
 from tests.shared_rows import fresh
 

@@ -8,11 +8,11 @@ from django.urls import reverse
 
 from evaluation.feasibility.kinds import LIMITS
 from evaluation.probes.standing import probe_limits
-from evaluation.releases.readiness import ReleaseLimits, limits_of, release_blockers, set_limits
+from evaluation.releases.readiness import ReleaseLimits, limits_of, set_limits
 from studio.domain.options import OptionsError
 from studio.models import Benchmark, Event, Role
 from tests.at_once import after
-from tests.evaluation.builders import benchmark_of, rubric, task
+from tests.evaluation.builders import benchmark_of, release_blockers, rubric, task
 from tests.factories import member
 
 pytestmark = pytest.mark.django_db

@@ -20,14 +20,13 @@ from evaluation.probes.solutions import write_solution
 from evaluation.protocol.given import GivenTurn
 from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.releases.packing import rebuild
-from evaluation.releases.readiness import release_blockers
 from studio.domain.credits import Credits, FileOrigin
 from studio.drafts.load import load_task
 from studio.episodes.moves import Move, make_move
 from studio.imports.export import persona_folders
 from studio.models import Benchmark, Blob, Persona, Role, Task, TaskState
 from studio.tasks.save import save_task
-from tests.evaluation.builders import archive_of, benchmark_of, file, rubric, task
+from tests.evaluation.builders import archive_of, benchmark_of, file, release_blockers, rubric, task
 from tests.factories import member
 from tests.local.processes import finish
 

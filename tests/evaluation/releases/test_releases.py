@@ -23,7 +23,6 @@ from evaluation.protocol.versions import ProtocolName
 from evaluation.releases.blocker_kinds import open_blockers, readiness_of
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.evidence import Evidence, without_pilots
-from evaluation.releases.readiness import release_blockers
 from evaluation.releases.requests import make_release, request_release
 from evaluation.releases.signing import replace_key
 from studio.domain.options import OptionsError
@@ -36,7 +35,7 @@ from studio.personas.files import save_file
 from studio.personas.scripts import SCRIPTS, ScriptText, create_script
 from studio.tasks.save import save_task
 from tests.annotations.builders import judged, make_person, open_audit, record_judgment
-from tests.evaluation.builders import archive_of, benchmark_of, endpoint, file, pilot_of, rubric, task
+from tests.evaluation.builders import archive_of, benchmark_of, endpoint, file, pilot_of, release_blockers, rubric, task
 from tests.evaluation.stub_model import StubModel
 from tests.factories import mark_approved
 from tests.shared_rows import fresh

@@ -18,7 +18,6 @@ from evaluation.llm.stored_keys import SECRET_VARIABLE
 from evaluation.models import Release, SigningKey
 from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.releases.packing import rebuild
-from evaluation.releases.readiness import release_blockers
 from evaluation.releases.signing import replace_key
 from evaluation.runner.command import main
 from studio.domain.options import OptionsError
@@ -26,7 +25,7 @@ from studio.domain.pack import SIGNATURE, SSH_SIGNATURE, SUMS, UNLISTED, write_a
 from studio.domain.signing import read_statement
 from studio.imports.importer import import_archive
 from studio.models import Benchmark
-from tests.evaluation.builders import archive_of, benchmark_of, rubric, task
+from tests.evaluation.builders import archive_of, benchmark_of, release_blockers, rubric, task
 from tests.evaluation.factories import person
 
 pytestmark = pytest.mark.django_db

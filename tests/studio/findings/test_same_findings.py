@@ -12,7 +12,6 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils.html import escape
 
-from evaluation.releases.readiness import release_blockers
 from studio.domain.task import HiddenIntent
 from studio.drafts.load import load_episode, load_task
 from studio.findings import waivers
@@ -20,6 +19,7 @@ from studio.imports.export import episode_files
 from studio.imports.importer import import_archive
 from studio.models import Finding, Role, Task
 from studio.tasks.checks import check_unsaved
+from tests.evaluation.builders import release_blockers
 from tests.factories import BenchmarkFactory, member
 from tests.studio.imports.test_importer import zipped
 from tests.studio.page_forms import form_of
