@@ -161,23 +161,33 @@ def open_campaign(plan: CampaignPlan, *, by: User | None) -> AuditCampaign:
     Seat.objects.bulk_create(
         Seat(packet=packet, number=number) for packet in packets for number in range(1, plan.overlap + 1)
     )
+    number = f"{len(decisions)} {campaign.packets_word}"
+    summary = f"Opened the audit “{campaign.name}” of {number}"
+    record_event(campaign, "audit_opened", summary, by=by, source=plan.source, seed=plan.seed)
+    due = f" by {date_format(plan.due, 'j F Y')}" if plan.due else ""
+    _notify_auditors(campaign, f"opened the audit “{campaign.name}” for you: {number} to judge{due}.", by=by)
+    return campaign
+
+
+def record_event(campaign: AuditCampaign, verb: str, summary: str, *, by: User | None, **data: Any) -> None:
     Event.objects.create(
-        benchmark=benchmark,
+        benchmark_id=campaign.benchmark_id,
         actor=by,
-        verb="audit_opened",
-        summary=f"Opened the audit “{campaign.name}” of {len(decisions)} {campaign.packets_word}",
-        data={"campaign": campaign.pk, "source": plan.source, "seed": plan.seed},
+        verb=verb,
+        summary=summary,
+        data={"campaign": campaign.pk, **data},
     )
+
+
+def _notify_auditors(campaign: AuditCampaign, text: str, *, by: User | None) -> None:
     notify.notify(
-        [user.pk for user in plan.auditors] or notify.users_allowed(benchmark, "audit"),
+        [user.pk for user in campaign.auditors.all()] or notify.users_allowed(campaign.benchmark, "audit"),
         notify.Kind.AUDIT_OPENED,
-        f"opened the audit “{campaign.name}” for you: {len(decisions)} {campaign.packets_word} to judge"
-        + (f" by {date_format(plan.due, 'j F Y')}." if plan.due else "."),
-        benchmark=benchmark,
+        text,
+        benchmark=campaign.benchmark,
         address=campaign.get_absolute_url(),
         by=by,
     )
-    return campaign
 
 
 def _packet(campaign: AuditCampaign, position: int, decision: FrozenDecision, first: Packet | None = None) -> Packet:
@@ -244,13 +254,7 @@ def close_campaign(campaign: AuditCampaign, *, by: User) -> None:
         return
     row.state, row.closed_at = AuditCampaign.State.CLOSED, timezone.now()
     row.save(update_fields=["state", "closed_at"])
-    Event.objects.create(
-        benchmark_id=row.benchmark_id,
-        actor=by,
-        verb="audit_closed",
-        summary=f"Closed the audit “{row.name}”",
-        data={"campaign": row.pk},
-    )
+    record_event(row, "audit_closed", f"Closed the audit “{row.name}”", by=by)
 
 
 @atomic_with_retry
@@ -265,21 +269,9 @@ def reopen_campaign(campaign: AuditCampaign, *, by: User, reason: str) -> None:
         raise OptionsError("reason", "Say in one sentence why the audit is reopened; it stays in its history.")
     row.state, row.closed_at = AuditCampaign.State.OPEN, None
     row.save(update_fields=["state", "closed_at"])
-    Event.objects.create(
-        benchmark_id=row.benchmark_id,
-        actor=by,
-        verb="audit_reopened",
-        summary=f"Reopened the audit “{row.name}”: {reason.strip()}",
-        data={"campaign": row.pk},
-    )
-    notify.notify(
-        [user.pk for user in row.auditors.all()] or notify.users_allowed(row.benchmark, "audit"),
-        notify.Kind.AUDIT_OPENED,
-        f"reopened the audit “{row.name}”: {reason.strip()}",
-        benchmark=row.benchmark,
-        address=row.get_absolute_url(),
-        by=by,
-    )
+    told = f"the audit “{row.name}”: {reason.strip()}"
+    record_event(row, "audit_reopened", f"Reopened {told}", by=by)
+    _notify_auditors(row, f"reopened {told}", by=by)
 
 
 VERBS = ("audit_opened", "audit_closed", "audit_reopened", "verdicts_corrected")

@@ -12,12 +12,11 @@ from typing import Any
 from annotations.campaigns import CampaignPlan, validate_plan
 from annotations.decided import audited_questions
 from annotations.figures import campaign_figures
-from annotations.models import AuditCampaign, Judgment, Packet
+from annotations.models import AuditCampaign, Packet
 from annotations.sampling import ALIKENESS, half_width
 from annotations.sources import model_auditors
-from annotations.visibility import given_answers
+from annotations.visibility import given_answers, newest_judgments
 from studio.domain.csv_files import write_csv
-from studio.models import User
 
 Json = dict[str, Any]
 COLUMNS = (
@@ -164,10 +163,8 @@ def export_parquet(campaign: AuditCampaign) -> bytes:
 def answer_rows(campaign: AuditCampaign) -> Iterator[tuple[Any, ...]]:
     packets = campaign.packets.in_bulk()
     given = given_answers([campaign.pk])
-    newest: dict[tuple[int, int], Judgment] = {}
-    for judgment in Judgment.objects.filter(packet__campaign=campaign).order_by("number"):
-        newest[judgment.packet_id, judgment.auditor_id] = judgment
-    names = dict(User.objects.filter(pk__in={auditor for _, auditor in newest}).values_list("pk", "username"))
+    judgments = newest_judgments([campaign.pk]).select_related("auditor")
+    newest = {(row.packet_id, row.auditor_id): row for row in judgments}
     for question in audited_questions([campaign.pk]):
         packet = packets[question.packet]
         start = (
@@ -179,7 +176,7 @@ def answer_rows(campaign: AuditCampaign) -> Iterator[tuple[Any, ...]]:
             row = newest[packet.pk, auditor]
             yield (
                 *start,
-                names[auditor],
+                row.auditor.get_username(),
                 answers[auditor].get(question.key),
                 row.comment,
                 row.confidence,

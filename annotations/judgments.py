@@ -6,14 +6,15 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from annotations.campaigns import record_event
 from annotations.consensus import notify_adjudicators, update_consensus
 from annotations.leases import is_locked, mark_judged, reopen_seat, return_seat
 from annotations.models import Answer, AuditCampaign, Cause, Judgment, Packet
 from annotations.packets import NOT_SHOWN, PacketContent, collapse_whitespace, find_passage
 from annotations.seals import has_opened, record_openings, sealing
-from annotations.visibility import is_auditor, shares_of
+from annotations.visibility import is_auditor, newest_judgments, shares_of
 from studio.domain.options import OptionsError
-from studio.models import Event, User
+from studio.models import User
 from studio.models.transactions import atomic_with_retry
 
 MAX_COMMENT_LENGTH = 5_000
@@ -138,21 +139,16 @@ def _validate_passages(packet: Packet, evidence: Sequence[str]) -> list[str]:
 
 
 def current_judgments(packet: Packet) -> list[Judgment]:
-    newest = packet.judgments.order_by("auditor_id", "-number").distinct("auditor_id").prefetch_related("answers")
+    newest = newest_judgments([packet.campaign_id]).filter(packet=packet).prefetch_related("answers")
     given = [row for row in newest if row.state == Judgment.State.GIVEN]
     return sorted(given, key=lambda row: row.created_at)
 
 
 def own_answers(campaign: AuditCampaign, user: User) -> list[Judgment]:
     """The person's own, newest first, that can be taken back."""
-    newest = (
-        Judgment.objects.filter(packet__campaign=campaign, packet__adjudications=None, auditor=user.pk)
-        .select_related("packet")
-        .prefetch_related("answers")
-        .order_by("packet_id", "-number")
-        .distinct("packet_id")
-    )
-    given = [row for row in newest if row.state != Judgment.State.UNDONE]
+    newest = newest_judgments([campaign.pk]).filter(packet__adjudications=None, auditor=user.pk)
+    rows = newest.select_related("packet").prefetch_related("answers")
+    given = [row for row in rows if row.state != Judgment.State.UNDONE]
     return sorted(given, key=lambda row: (row.created_at, row.pk), reverse=True)
 
 
@@ -196,12 +192,8 @@ def _answers_to_take_back(campaign: AuditCampaign, auditor: User) -> dict[int, J
         raise OptionsError("", "This audit is closed; answers can no longer be changed.")
     if has_opened(auditor, campaign):
         raise OptionsError("", "You have seen the results of this audit, so your answers can no longer be changed.")
-    newest_of_each = (
-        Judgment.objects.filter(packet__campaign=campaign, auditor=auditor)
-        .order_by("packet_id", "-number")
-        .distinct("packet_id")
-    )
-    return {row.packet_id: row for row in newest_of_each if row.state != Judgment.State.UNDONE}
+    newest = newest_judgments([campaign.pk]).filter(auditor=auditor)
+    return {row.packet_id: row for row in newest if row.state != Judgment.State.UNDONE}
 
 
 def _take_back(row: Judgment, what: str) -> Packet:
@@ -236,10 +228,5 @@ def open_results(campaign: AuditCampaign, auditor: User) -> None:
     if share.returning:
         raise OptionsError("", "Others are still judging, and what they leave comes back to you. Look again later.")
     record_openings(auditor, [campaign], "results")
-    Event.objects.create(
-        benchmark_id=campaign.benchmark_id,
-        actor=auditor,
-        verb="audit_results_read",
-        summary=f"Finished judging the audit “{campaign.name}” and opened its results",
-        data={"campaign": campaign.pk},
-    )
+    summary = f"Finished judging the audit “{campaign.name}” and opened its results"
+    record_event(campaign, "audit_results_read", summary, by=auditor)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
+from annotations.campaigns import record_event
 from annotations.decided import audited_questions, credited
 from annotations.models import AuditCampaign
 from annotations.sources import AUDIT, SESSION, VERDICT, audit_name
@@ -23,7 +24,7 @@ from evaluation.models import JudgingRound, Pilot, Session, Verdict, VerdictCorr
 from evaluation.models.judgings import scoring_round
 from evaluation.protocol.scoring import ScoringMode
 from studio.domain.options import OptionsError
-from studio.models import Event, User
+from studio.models import User
 from studio.models.transactions import atomic_with_retry
 
 Kind = Verdict.Kind
@@ -99,13 +100,7 @@ def take_corrections_back(campaign: AuditCampaign, *, by: User, reason: str) -> 
 def _record(campaign: AuditCampaign, by: User, summary: str, reason: str) -> None:
     """``summary``: neither how many nor why, since everybody reads it, also who judges the same in another audit. The
     reason is shown in the audit's history, with the results."""
-    Event.objects.create(
-        benchmark_id=campaign.benchmark_id,
-        actor=by,
-        verb="verdicts_corrected",
-        summary=summary,
-        data={"campaign": campaign.pk, "reason": reason.strip()},
-    )
+    record_event(campaign, "verdicts_corrected", summary, by=by, reason=reason.strip())
     recompute_results(campaign.benchmark_id)
 
 
