@@ -17,7 +17,6 @@ from annotations.sources import SESSION, VERDICT, audit_name
 from evaluation.audits.campaigns import audited_round
 from evaluation.endpoints.connection import find_model
 from evaluation.grading.questions import PLANTED_FROM, AskedQuestion
-from evaluation.judging.judgings import scoring_choice
 from evaluation.metrics.extrapolation import sum_of_known
 from evaluation.models import JudgingRound, Pilot, Session, Verdict
 from evaluation.pilots.rejudging import (
@@ -96,7 +95,7 @@ def plan_model_audit(campaign: AuditCampaign, options: ModelAuditOptions) -> Mod
     plans = []
     for pilot, keys in by_pilot.items():
         judging = RejudgingOptions(judge=options.model, samples=options.samples, sessions=sorted(keys))
-        audit = Audited(audit_name(campaign), audited_round(campaign, pilot) or scoring_choice(pilot).round)
+        audit = Audited(audit_name(campaign), audited_round(campaign, pilot))
         for questions, truth in ((asked, False), (in_truth, True)):
             if own := {place: rows for place, rows in questions.items() if place[0] in keys}:
                 plans.append(plan_rejudging(pilot, judging, replace(audit, asked=own, in_truth=truth)))

@@ -41,9 +41,9 @@ def test_an_answer_that_people_gave_otherwise_takes_or_gives_its_share_of_the_sc
 
     assert found.comp is not None and found.proc is not None
     assert (found.comp.raw.value, found.comp.sessions, found.comp.audited) == (0.5, 3, 2)
-    assert found.comp.corrected is not None and found.comp.people is not None
+    assert found.comp.corrected is not None and found.comp.people_alone is not None
     assert found.comp.corrected.value == pytest.approx((0.0 + 0.75) / 2)
-    assert found.comp.people.value == pytest.approx((0.0 + 0.75) / 2)
+    assert found.comp.people_alone.value == pytest.approx((0.0 + 0.75) / 2)
     assert found.proc.corrected is not None
     assert found.proc.corrected.value == pytest.approx((0.5 + 0.0) / 2)
 
@@ -60,7 +60,7 @@ def test_a_session_of_which_something_was_not_decided_corrects_nothing(answer: s
     found = audited(population(1, 2), {1: {}, 2: {"item-2": answer}})["swift"]
 
     assert found.comp is not None
-    assert (found.comp.audited, found.comp.corrected, found.comp.people) == (1, None, None)
+    assert (found.comp.audited, found.comp.corrected, found.comp.people_alone) == (1, None, None)
 
 
 def test_every_stratum_needs_two_audited_sessions_and_people_alone_are_told_of_one_stratum():
@@ -70,7 +70,7 @@ def test_every_stratum_needs_two_audited_sessions_and_people_alone_are_told_of_o
     whole = audited(rows, {1: {}, 2: {}, 3: {}, 4: {"item-1": "no"}})["swift"].comp
 
     assert short is not None and (short.audited, short.corrected) == (3, None)
-    assert whole is not None and whole.corrected is not None and whole.people is None
+    assert whole is not None and whole.corrected is not None and whole.people_alone is None
     assert whole.corrected.value == pytest.approx((0.5 + 0.25) / 2)
 
 

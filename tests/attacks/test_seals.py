@@ -163,7 +163,7 @@ def test_a_release_that_names_the_pilot_under_audit(desk: Desk, where: str) -> N
     evidence = {"evidence": "pilots", "left out": "left_out"}.get(where)
     Release.objects.filter(pk=release.pk).delete()
     release.manifest = {"evidence": {evidence: [{"number": number}]} if evidence else {}, "totals": {}, "tasks": []}
-    release.manifest["results"] = [] if evidence else [{"pilots": [number]}]
+    release.manifest["results"] = [] if evidence else [{"pilots": [{"number": number}]}]
     release.save(force_insert=True)
 
     for path in (f"/releases/{release.pk}/", f"/releases/{release.pk}/site/", f"/api/releases/{release.pk}/"):
@@ -553,6 +553,7 @@ class Game:
             by=self.reader,
             name="the audit",
             source=f"{source_of(world.pilot)} {source_of(self.submitted)}",
+            rounds={source_of(pilot): 1 for pilot in (world.pilot, self.submitted)},
             seed=1,
             overlap=2,
             scripted=False,
