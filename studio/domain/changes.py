@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from studio.domain.base import JsonDict, Spec
+from studio.domain.base import JsonDict, Spec, is_same
 from studio.domain.fields import fields_of
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -31,7 +31,7 @@ def differing_fields(old: Spec, new: Spec) -> list[str]:
 
 def differing_keys(before: JsonDict, after: JsonDict) -> list[str]:
     """``differing_fields`` of two documents, of which the first has all fields."""
-    return [name for name in before if _differs(before[name], after[name])]
+    return [name for name in before if not is_same(before[name], after[name])]
 
 
 def describe_changes(fields: Sequence[str]) -> str:
@@ -46,12 +46,3 @@ def describe_changes(fields: Sequence[str]) -> str:
 def save_summary(version: int, fields: Sequence[str], *, verb: str, note: str = "") -> str:
     created = "Imported." if verb == "imported" else "Created."
     return " ".join(filter(None, [note, created if version == 1 else describe_changes(fields)]))
-
-
-def _differs(old: object, new: object) -> bool:
-    """Unlike ``!=``, also true if only the key order of a mapping or the type of a number differs."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        return list(old) != list(new) or any(_differs(old[key], new[key]) for key in old)
-    if isinstance(old, list) and isinstance(new, list):
-        return len(old) != len(new) or any(map(_differs, old, new))
-    return type(old) is not type(new) or old != new

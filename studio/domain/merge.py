@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Generic, TypeVar
 
-from studio.domain.base import Spec
+from studio.domain.base import Spec, is_same
 from studio.domain.fields import fields_of
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import HiddenIntent, TaskSpec
@@ -143,9 +142,9 @@ def _take_in_place(mine: dict[str, Any], theirs: dict[str, Any], path: FieldPath
 
 
 def _merge_values(base: Any, theirs: Any, mine: Any, path: tuple[str, ...], conflicts: list[Conflict]) -> Any:
-    if _is_identical(theirs, mine) or _is_identical(base, mine):
+    if is_same(theirs, mine) or is_same(base, mine):
         return theirs
-    if _is_identical(base, theirs):
+    if is_same(base, theirs):
         return mine
     name = path[-1]
     if name not in ATOMIC_KEYS and all(isinstance(each, dict) for each in (base, theirs, mine)):
@@ -176,7 +175,7 @@ def _merge_mappings(
             merged[key] = _merge_values(base.get(key), theirs[key], mine[key], child_path, conflicts)
         elif key not in base:
             merged[key] = theirs[key] if key in theirs else mine[key]
-        elif (remaining := theirs.get(key, mine.get(key))) is not None and not _is_identical(remaining, base[key]):
+        elif (remaining := theirs.get(key, mine.get(key))) is not None and not is_same(remaining, base[key]):
             merged[key] = remaining
             conflicts.append(Conflict(child_path[:MAX_PATH_LENGTH], base[key], theirs.get(key), mine.get(key)))
     return {key: merged[key] for key in merge_order(list(base), list(theirs), list(mine)) if key in merged}
@@ -210,8 +209,3 @@ def _rows_by_identity(rows: Iterable[Any], name: str) -> dict[str, Any] | None:
             return None
         keyed[key] = row
     return keyed
-
-
-def _is_identical(left: Any, right: Any) -> bool:
-    """Unlike ``==``, distinguishes key order, and 1 from 1.0 and true."""
-    return left is right or json.dumps(left) == json.dumps(right)

@@ -7,7 +7,6 @@ from typing import Literal
 
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import HiddenIntent, TaskSpec
-from studio.domain.tool_names import bare_tool_name
 
 OriginKind = Literal["profile", "session", "file", "tool", "memory", "question", "dependency"]
 
@@ -64,21 +63,6 @@ def persistent_intents(episode: EpisodeSpec) -> list[PersistentIntent]:
                 )
             )
     return rows
-
-
-def referenced_tools(task: TaskSpec) -> frozenset[str]:
-    names = {
-        *task.tools,
-        *(evidence.tool for evidence in task.tool_evidence),
-        *(item.rule.tool for item in task.checklist if item.rule),
-        *(
-            source.ref.partition(".")[0]
-            for intent in task.intents
-            for source in intent.recoverable_from
-            if source.kind == "tool"
-        ),
-    }
-    return frozenset(bare_tool_name(name) for name in names if name.strip())
 
 
 def _origins(

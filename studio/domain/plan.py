@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Literal, Self
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from studio.domain.base import Spec
 from studio.domain.dependencies import connected_components
 from studio.domain.episode import EpisodeSpec
+from studio.domain.phrases import count_of
 from studio.domain.task import TaskSpec
 
 GapKind = Literal["sessions", "groups", "group-size", "standalone", "signals"]
@@ -30,32 +31,22 @@ class Plan(Spec):
 
     @model_validator(mode="after")
     def _adds_up(self) -> Self:
-        if problem := plan_problem(
-            sessions=self.sessions,
-            groups=self.groups,
-            group_least=self.group_least,
-            group_most=self.group_most,
-            standalone=self.standalone,
-            signals=self.signals,
-        ):
+        if problem := self.problem():
             raise ValueError(problem)
         return self
 
-
-def plan_problem(
-    *, sessions: int, groups: int, group_least: int, group_most: int, standalone: int, signals: int
-) -> str:
-    """Why the plan is impossible, as a sentence; empty if it is possible."""
-    if group_least > group_most:
-        return f"A group cannot have at least {group_least} and at most {group_most} tasks."
-    least, most = groups * group_least + standalone, groups * group_most + standalone
-    if not least <= sessions <= most:
-        total = str(least) if least == most else f"{least} to {most}"
-        groups_text = f"{counted(groups, 'group')} of {group_least} to {group_most} tasks"
-        return f"{groups_text} and {standalone} standalone make {total} tasks, not {sessions}."
-    if signals > sessions:
-        return f"Of {counted(sessions, 'task')}, {signals} cannot be started by an event."
-    return ""
+    def problem(self) -> str:
+        """Why the plan is impossible, as a sentence; empty if it is possible."""
+        if self.group_least > self.group_most:
+            return f"A group cannot have at least {self.group_least} and at most {self.group_most} tasks."
+        least, most = (self.groups * size + self.standalone for size in (self.group_least, self.group_most))
+        if not least <= self.sessions <= most:
+            total = str(least) if least == most else f"{least} to {most}"
+            groups = f"{count_of(self.groups, 'group')} of {self.group_least} to {self.group_most} tasks"
+            return f"{groups} and {self.standalone} standalone make {total} tasks, not {self.sessions}."
+        if self.signals > self.sessions:
+            return f"Of {count_of(self.sessions, 'task')}, {self.signals} cannot be started by an event."
+        return ""
 
 
 PAPER_PLAN = Plan()
@@ -89,7 +80,7 @@ class Gap:
     tasks: tuple[str, ...] = ()
     """Ids of the tasks it is about, if any."""
     unfinished: bool = False
-    """The episode has fewer sessions than planned, so writing more may close the gap."""
+    """The episode has fewer sessions than planned, and writing more may close the gap."""
 
 
 def episode_shape(episode: EpisodeSpec) -> EpisodeShape:
@@ -118,108 +109,53 @@ def shape_of_tasks(tasks: Iterable[PlacedTask]) -> EpisodeShape:
 
 
 def find_gaps(shape: EpisodeShape, plan: Plan = PAPER_PLAN) -> list[Gap]:
-    return [
-        *_session_gaps(shape, plan),
-        *_group_gaps(shape, plan),
-        *_standalone_gaps(shape, plan),
-        *_signal_gaps(shape, plan),
+    missing = plan.sessions - len(shape.sessions)
+    gaps = [
+        *_compare(
+            *("sessions", "task", shape.sessions, plan.sessions, "written"),
+            add=f"Write {count_of(missing, 'more task' if shape.sessions else 'task')}.",
+            drop=f"Take {count_of(-missing, 'task')} out of the episode.",
+        ),
+        *_compare(
+            *("groups", "dependency group", shape.groups, plan.groups, "formed"),
+            add="Make a task build on an earlier one.",
+            drop="Merge two groups, or make the tasks of one standalone.",
+        ),
+        *(gap for group in shape.groups for gap in _size_gaps(group, plan)),
+        *_compare(
+            *("standalone", "standalone task", shape.standalone, plan.standalone, "written"),
+            add="Write a task that builds on no other.",
+            drop="Make some of them build on an earlier task.",
+        ),
+        *_signal_gaps(len(shape.signals), plan.signals),
     ]
+    return gaps if missing > 0 else [replace(gap, unfinished=False) for gap in gaps]
 
 
-def _session_gaps(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
-    have = len(shape.sessions)
-    if have < plan.sessions:
-        missing = plan.sessions - have
-        yield Gap(
-            "sessions",
-            f"{_count_or_none(have)} of {counted(plan.sessions, 'planned task')} written.",
-            f"Write {counted(missing, 'more task' if have else 'task')}.",
-            unfinished=True,
-        )
-    elif have > plan.sessions:
-        yield Gap(
-            "sessions",
-            f"{counted(have, 'task')}, but the plan has {plan.sessions}.",
-            f"Take {counted(have - plan.sessions, 'task')} out of the episode.",
-        )
+def _compare(
+    kind: GapKind, noun: str, found: tuple[Any, ...], planned: int, done: str, *, add: str, drop: str
+) -> Iterator[Gap]:
+    if len(found) < planned:
+        message = f"{len(found) or 'None'} of {count_of(planned, f'planned {noun}')} {done}."
+        yield Gap(kind, message, add, unfinished=True)
+    elif len(found) > planned:
+        alone = kind == "standalone"  # another task may build on one
+        message = f"{count_of(len(found), noun)}, but the plan has {planned}."
+        yield Gap(kind, message, drop, found if alone else (), unfinished=alone)
 
 
-def _group_gaps(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
-    have = len(shape.groups)
-    if have < plan.groups:
-        yield Gap(
-            "groups",
-            f"{_count_or_none(have)} of {counted(plan.groups, 'planned dependency group')} formed.",
-            "Make a task build on an earlier one.",
-            unfinished=_unfinished(shape, plan),
-        )
-    elif have > plan.groups:
-        yield Gap(
-            "groups",
-            f"{counted(have, 'dependency group')}, but the plan has {plan.groups}.",
-            "Merge two groups, or make the tasks of one standalone.",
-        )
-    for group in shape.groups:
-        if len(group) < plan.group_least:
-            yield Gap(
-                "group-size",
-                f"A group has {counted(len(group), 'task')}, but the plan requires at least {plan.group_least}.",
-                "Add another task to it.",
-                group,
-                unfinished=_unfinished(shape, plan),
-            )
-        elif len(group) > plan.group_most:
-            yield Gap(
-                "group-size",
-                f"A group has {counted(len(group), 'task')}, but the plan allows at most {plan.group_most}.",
-                "Split it into two groups, or make one of its tasks standalone.",
-                group,
-            )
+def _size_gaps(group: tuple[str, ...], plan: Plan) -> Iterator[Gap]:
+    size = f"A group has {count_of(len(group), 'task')}, but the plan"
+    if len(group) < plan.group_least:
+        message, fix = f"{size} requires at least {plan.group_least}.", "Add another task to it."
+        yield Gap("group-size", message, fix, group, unfinished=True)
+    elif len(group) > plan.group_most:
+        fix = "Split it into two groups, or make one of its tasks standalone."
+        yield Gap("group-size", f"{size} allows at most {plan.group_most}.", fix, group)
 
 
-def _standalone_gaps(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
-    have = len(shape.standalone)
-    if have < plan.standalone:
-        yield Gap(
-            "standalone",
-            f"{_count_or_none(have)} of {counted(plan.standalone, 'planned standalone task')} written.",
-            "Write a task that builds on no other.",
-            unfinished=_unfinished(shape, plan),
-        )
-    elif have > plan.standalone:
-        yield Gap(
-            "standalone",
-            f"{counted(have, 'standalone task')}, but the plan has {plan.standalone}.",
-            "Make some of them build on an earlier task.",
-            shape.standalone,
-            unfinished=_unfinished(shape, plan),
-        )
-
-
-def _signal_gaps(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
-    have = len(shape.signals)
-    if have < plan.signals:
-        yield Gap(
-            "signals",
-            f"{have} of {counted(plan.signals, 'planned task')} {_verb(have, 'is', 'are')} started by an event."
-            if have
-            else "No task is started by an event.",
-            "Start a task with a webhook, a feed, a dropped file or the clock.",
-            unfinished=_unfinished(shape, plan),
-        )
-
-
-def _unfinished(shape: EpisodeShape, plan: Plan) -> bool:
-    return len(shape.sessions) < plan.sessions
-
-
-def _count_or_none(count: int) -> str:
-    return str(count) if count else "None"
-
-
-def _verb(count: int, singular: str, plural: str) -> str:
-    return singular if count == 1 else plural
-
-
-def counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def _signal_gaps(have: int, planned: int) -> Iterator[Gap]:
+    if have < planned:
+        message = f"{have} of {count_of(planned, 'planned task')} {'is' if have == 1 else 'are'} started by an event."
+        fix = "Start a task with a webhook, a feed, a dropped file or the clock."
+        yield Gap("signals", message if have else "No task is started by an event.", fix, unfinished=True)

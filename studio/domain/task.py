@@ -222,7 +222,7 @@ class TaskSpec(Spec):
                 if source.kind == "tool"
             ),
         ]
-        return {bare_tool_name(name) for name in names if name}
+        return {bare_tool_name(name) for name in names if name.strip()}
 
     @property
     def references(self) -> tuple[FileRef, ...]:

@@ -15,7 +15,7 @@ from django.http import QueryDict
 from django.utils.text import slugify
 
 from studio.domain.credits import LICENCES, OWN, PROSE, Credits
-from studio.domain.plan import PAPER_PLAN, Plan, plan_problem
+from studio.domain.plan import PAPER_PLAN, Plan
 from studio.forms.fields import WholeNumberField, one_of_several
 from studio.forms.options import OptionsForm
 from studio.models import Benchmark, Role, User
@@ -96,7 +96,7 @@ class BenchmarkForm(forms.ModelForm[Benchmark]):
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
         numbers = {name: values[f"plan_{name}"] for name in PLAN if f"plan_{name}" in values}
-        if len(numbers) == len(PLAN) and (problem := plan_problem(**numbers)):
+        if len(numbers) == len(PLAN) and (problem := Plan.model_construct(**numbers).problem()):
             self.add_error("plan_sessions", problem)
         return values
 

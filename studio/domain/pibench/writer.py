@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from studio.domain.base import FileRef
+from studio.domain.base import FileRef, is_same
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.pibench.artifacts import reference_folder
@@ -69,9 +69,9 @@ def profile_document(persona: PersonaSpec) -> Encoded:
         role = get_key(raw, "role")
         in_mapping = pairs_of(role) is not None
         raw = set_key(raw, "role", set_key(role, "role_text", persona.role_text) if in_mapping else persona.role_text)
-    if differs(old.preferences, persona.preferences):
+    if not is_same(old.preferences, persona.preferences):
         raw = set_key(raw, "preferences", persona.preferences)
-    if differs(list(old.long_term_goals), list(persona.long_term_goals)):
+    if not is_same(list(old.long_term_goals), list(persona.long_term_goals)):
         raw = set_key(raw, "long_term_goals", list(persona.long_term_goals))
     facts = persona_block(persona)
     if facts != persona_block(old):
@@ -153,11 +153,11 @@ def task_document(spec: TaskSpec, persona: str) -> Encoded:
         raw = _set_trigger(raw, spec)
     raw = _set_intent(raw, old, spec)
     raw = _set_objectives(raw, old, spec)
-    if differs(old.metadata, spec.metadata):
+    if not is_same(old.metadata, spec.metadata):
         raw = set_key(raw, "metadata", spec.metadata)
     uids = not spec.source or has_uids(spec.source)
     block = task_block(spec, uids=uids)
-    return set_block(raw, block, TASK_KEYS) if differs(block, task_block(old, uids=uids)) else raw
+    return set_block(raw, block, TASK_KEYS) if not is_same(block, task_block(old, uids=uids)) else raw
 
 
 def _skeleton(spec: TaskSpec, persona: str) -> Encoded:
@@ -191,7 +191,7 @@ def _set_intent(raw: Encoded, old: TaskSpec, spec: TaskSpec) -> Encoded:
         intent = set_key(intent, "initial_input", spec.initial_request)
     if _intent_content(old.intents) != _intent_content(spec.intents):
         intent = set_key(intent, "hidden_intent", [_intent(item) for item in spec.intents])
-    return set_key(raw, "intent", intent) if differs(intent, _mapping(raw, "intent")) else raw
+    return set_key(raw, "intent", intent) if not is_same(intent, _mapping(raw, "intent")) else raw
 
 
 def _intent_content(intents: Sequence[HiddenIntent]) -> list[tuple[Any, ...]]:
@@ -214,12 +214,12 @@ def _set_objectives(raw: Encoded, old: TaskSpec, spec: TaskSpec) -> Encoded:
         objectives = _set_list(objectives, "checklist", [_item(item) for item in spec.checklist])
     if old.files_read != spec.files_read:
         objectives = _set_list(objectives, "files_read", list(spec.files_read))
-    if differs(old.tool_evidence, spec.tool_evidence):
+    if repr(old.tool_evidence) != repr(spec.tool_evidence):
         objectives = _set_list(objectives, "tools", [_evidence(entry) for entry in spec.tool_evidence])
     if old.grader_script != spec.grader_script:
         key = "tools_evaluation_path"
         objectives = set_key(objectives, key, spec.grader_script) if spec.grader_script else remove_key(objectives, key)
-    if not differs(objectives, before):
+    if is_same(objectives, before):
         return raw
     if get_key(raw, "objectives") is None and any(key == "metadata" for key, _ in pairs_of(raw) or []):
         raw = _insert_before(raw, "objectives", objectives, "metadata")
@@ -272,8 +272,3 @@ def _text_at(raw: Encoded, key: str) -> str:
 def _mapping(raw: Encoded, key: str) -> Encoded:
     value = get_key(raw, key)
     return value if pairs_of(value) is not None else {}
-
-
-def differs(left: Encoded, right: Encoded) -> bool:
-    """Also true if only the key order or the type of a number differs."""
-    return repr(left) != repr(right)

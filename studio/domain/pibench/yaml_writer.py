@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from studio.domain.base import is_same
 from studio.domain.pibench.encoding import TAG, Encoded, decode
 from studio.domain.pibench.yaml_reader import parse_yaml
 from studio.domain.problems import Report
@@ -44,18 +45,9 @@ def dump_yaml(document: Encoded) -> bytes:
         ).encode()
         report = Report("")
         node = parse_yaml(data, report)
-        if node is not None and not report.errors and is_identical(node.value, document):
+        if node is not None and not report.errors and is_same(node.value, document):
             return data
     raise ValueError("this document cannot be written as YAML")
-
-
-def is_identical(a: Encoded, b: Encoded) -> bool:
-    """Unlike ``==``, distinguishes key order and types of numbers."""
-    if isinstance(a, dict) and isinstance(b, dict):
-        return list(a) == list(b) and all(is_identical(a[key], b[key]) for key in a)
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(is_identical, a, b))
-    return type(a) is type(b) and a == b and repr(a) == repr(b)
 
 
 class _OrderedSet(dict[Any, None]):

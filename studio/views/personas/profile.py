@@ -14,7 +14,7 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.activity.feed import recent_events
 from studio.domain.diff import compare, compare_orders
-from studio.domain.persistent_intents import persistent_intents, referenced_tools
+from studio.domain.persistent_intents import persistent_intents
 from studio.domain.persona import PersonaSpec, Skill
 from studio.domain.skills import one_line_description
 from studio.domain.tool_catalog import general_cards, tool_summaries
@@ -138,7 +138,7 @@ def _profile_context(persona: Persona) -> dict[str, Any]:
     base = episode.persona
     contents = Blob.objects.read([file.sha256 for skill in base.skills for file in skill.files])
     texts = {sha: content.decode("utf-8", "replace") for sha, content in contents.items()}
-    tool_names = [(number, referenced_tools(task)) for number, task in enumerate(episode.tasks, 1)]
+    tool_names = [(number, task.tools_named) for number, task in enumerate(episode.tasks, 1)]
     summaries = tool_summaries(list(base.tools))
     always = general_cards(base)
     keys = dict(persona.tasks.values_list("task_id", "pk"))

@@ -6,7 +6,7 @@ from typing import Any
 
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
-from studio.domain.persistent_intents import IntentOrigin, persistent_intents, referenced_tools
+from studio.domain.persistent_intents import IntentOrigin, persistent_intents
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import (
     ChecklistItem,
@@ -105,4 +105,4 @@ def test_tools_are_referenced_in_four_ways():
         ),
     )
 
-    assert referenced_tools(task_with_tools) == {"gmail__a", "gmail__b", "gmail__c", "gmail__d"}
+    assert task_with_tools.tools_named == {"gmail__a", "gmail__b", "gmail__c", "gmail__d"}
