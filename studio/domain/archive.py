@@ -8,7 +8,7 @@ import stat
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -28,10 +28,8 @@ def name_problems(name: str) -> Iterator[tuple[str, str]]:
     if CONTROL.search(name):
         yield "The name contains a character that cannot be displayed or is not UTF-8.", "Rename the file."
     if found := DISGUISING.search(name):
-        yield (
-            f"The name contains the invisible character U+{ord(found[0]):04X}, which can disguise it.",
-            "Rename the file.",
-        )
+        message = f"The name contains the invisible character U+{ord(found[0]):04X}, which can disguise it."
+        yield message, "Rename the file."
     if name.strip(".") and name[-1] in ". ":
         yield "The name ends in a dot or a space, which some systems drop.", "Rename the file or folder."
     if _DEVICE.match(name):
@@ -106,48 +104,32 @@ def readable_members(data: bytes, limits: Limits) -> Iterator[tuple[str, bytes]]
                 yield entry.orig_filename, bytes(content)
 
 
-def check_names(paths: Iterable[str], limits: Limits) -> list[Problem]:
-    problems: list[Problem] = []
+def check_names(paths: Collection[str], limits: Limits) -> list[Problem]:
+    report = Report("")
     seen: dict[str, str] = {}
     folders: dict[str, str] = {}
-    paths = list(paths)
     if len(paths) > limits.files:
-        problems.append(_too_many(len(paths), limits))
+        _too_many(len(paths), limits, report)
     for path in paths:
-        report = Report(_printable(path))
-        _check_name(path, limits, report)
-        problems += report.errors
-        key = _folded(path)
-        if key in seen:
-            same = "appears twice" if seen[key] == path else f"differs from “{_printable(seen[key])}” only in spelling"
-            problems.append(
-                Problem(
-                    file=_printable(path),
-                    message=f"The name {same}.",
-                    fix="Rename or remove one of the two: on many systems one would overwrite the other.",
-                )
-            )
-        seen.setdefault(key, path)
+        own = Report(_printable(path))
+        _check_name(path, limits, own)
+        if (before := seen.get(_folded(path))) is not None:
+            same = "appears twice" if before == path else f"differs from “{_printable(before)}” only in spelling"
+            fix = "Rename or remove one of the two: on many systems one would overwrite the other."
+            own.error(f"The name {same}.", fix)
+        seen.setdefault(_folded(path), path)
         for folder in _folders_of(path):
             other = folders.setdefault(_folded(folder), folder)
             if other != folder:
-                problems.append(
-                    Problem(
-                        file=_printable(path),
-                        message=f"The folder differs from “{_printable(other)}” only in how it is written.",
-                        fix="Rename or remove one of the two: on many systems they are one folder.",
-                    )
-                )
+                fix = "Rename or remove one of the two: on many systems they are one folder."
+                own.error(f"The folder differs from “{_printable(other)}” only in how it is written.", fix)
                 folders[_folded(folder)] = folder
+        report.errors += own.errors
     for key in seen.keys() & folders.keys():
-        problems.append(
-            Problem(
-                file=_printable(seen[key]),
-                message="The name is used for both a file and a folder.",
-                fix="Rename one of the two.",
-            )
-        )
-    return problems
+        both = Report(_printable(seen[key]))
+        both.error("The name is used for both a file and a folder.", "Rename one of the two.")
+        report.errors += both.errors
+    return report.errors
 
 
 def why_unsafe(path: str) -> str:
@@ -159,19 +141,16 @@ def why_unsafe(path: str) -> str:
 
 def _unpack(data: bytes, limits: Limits, report: Report) -> dict[str, bytes]:
     if len(data) > limits.archive_bytes:
-        report.error(
-            f"The archive has {len(data):,} bytes; the limit is {limits.archive_bytes:,}.",
-            limits.advice,
-        )
+        report.error(f"The archive has {len(data):,} bytes; the limit is {limits.archive_bytes:,}.", limits.advice)
         return {}
-    if data.count(_CENTRAL_ENTRY) > 4 * limits.files:
-        report.errors.append(_too_many(data.count(_CENTRAL_ENTRY), limits))
+    if (count := data.count(_CENTRAL_ENTRY)) > 4 * limits.files:
+        _too_many(count, limits, report)
         return {}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = [entry for entry in archive.infolist() if not _is_folder(entry)]
             _check_entries(archive.infolist(), limits, report)
-            report.errors += check_names((entry.orig_filename for entry in entries), limits)
+            report.errors += check_names([entry.orig_filename for entry in entries], limits)
             if report.errors:
                 return {}
             return _read(archive, entries, len(data), limits, report)
@@ -215,11 +194,9 @@ def _read(
                     _too_large(entry_report, limits)
                     break
                 if total > limits.unpacked_bytes or (total > _MIN_BYTES_FOR_RATIO and total > packed * limits.ratio):
-                    report.error(
-                        f"The archive unpacks to more than {total:,} bytes from {packed:,}.",
-                        f"At most {limits.unpacked_bytes:,} bytes, {limits.ratio} times the archive's size, are "
-                        f"allowed. {limits.advice}",
-                    )
+                    most = f"{limits.unpacked_bytes:,} bytes, {limits.ratio} times the archive's size"
+                    message = f"The archive unpacks to more than {total:,} bytes from {packed:,}."
+                    report.error(message, f"At most {most}, are allowed. {limits.advice}")
                     return {}
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
             entry_report.error(f"This cannot be unpacked: {error}.", "Pack the archive again.")
@@ -249,17 +226,12 @@ def _check_name(path: str, limits: Limits, report: Report) -> None:
 
 
 def _too_large(report: Report, limits: Limits) -> None:
-    report.error(
-        f"The file is larger than {limits.file_bytes:,} bytes.", "Leave it out, or split it into smaller files."
-    )
+    message = f"The file is larger than {limits.file_bytes:,} bytes."
+    report.error(message, "Leave it out, or split it into smaller files.")
 
 
-def _too_many(count: int, limits: Limits) -> Problem:
-    return Problem(
-        file="",
-        message=f"There are {count:,} files; the limit is {limits.files:,}.",
-        fix=limits.advice,
-    )
+def _too_many(count: int, limits: Limits, report: Report) -> None:
+    report.error(f"There are {count:,} files; the limit is {limits.files:,}.", limits.advice)
 
 
 def _is_folder(entry: zipfile.ZipInfo) -> bool:

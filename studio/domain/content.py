@@ -7,7 +7,6 @@ docs/architecture.md lists the parts; where it is unclear whether something can 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from studio.domain.base import FileRef, JsonDict, hash_of_text, text_of_document
@@ -34,34 +33,6 @@ PROFILE_FIELDS = (
     *("name", "role_text", "occupation", "routines", "working_style", "attributes", "preferences"),
     "long_term_goals",
 )
-
-
-@dataclass(frozen=True)
-class _TaskLinks:
-    """What decides on which parts a task's score depends."""
-
-    task_id: str
-    own: str
-    """``own_part`` of its document."""
-    needs: tuple[str, ...]
-    """Ids of earlier tasks."""
-    skills: tuple[str, ...]
-    """Empty: all of the persona's."""
-    picks_tools: bool
-    """It names its tools, so that others of the persona do not reach its agent."""
-    grader_path: str
-
-
-def _links_of(task: JsonDict) -> _TaskLinks:
-    """Of a ``TaskSpec`` as JSON."""
-    return _TaskLinks(
-        task_id=task["task_id"],
-        own=own_part(task),
-        needs=tuple(need["task_id"] for need in task["depends_on"]),
-        skills=tuple(task["skills"]),
-        picks_tools=bool(task["tools"]),
-        grader_path=task["grader_script"],
-    )
 
 
 def own_part(task: JsonDict) -> str:
@@ -107,27 +78,26 @@ def files_of(part: str, persona: PersonaSpec) -> tuple[FileRef, ...]:
 def parts_of_tasks(documents: Iterable[JsonDict], persona: PersonaSpec) -> dict[str, dict[str, str]]:
     """The parts of each task of an episode by its id. ``documents``: all of its ``TaskSpec`` as JSON, since tasks build
     on others."""
-    links = {document["task_id"]: _links_of(document) for document in documents}
+    tasks = {document["task_id"]: document for document in documents}
+    own = {name: own_part(task) for name, task in tasks.items()}
     shared = persona_parts(persona)
-    return {name: _parts_of(task, links, shared, persona.user_id) for name, task in links.items()}
+    return {
+        name: {TASK: own[name]}
+        | {part: sha256 for part, sha256 in shared.items() if _takes(task, part, persona.user_id)}
+        | {f"{EARLIER}{other}": own[other] for other in _earlier(task, tasks)}
+        for name, task in tasks.items()
+    }
 
 
-def _parts_of(task: _TaskLinks, others: Mapping[str, _TaskLinks], persona: Parts, user_id: str) -> dict[str, str]:
-    script = f"{SCRIPT}{script_path(user_id, task.grader_path)}" if task.grader_path else ""
-    skills = {f"{SKILL}{name}" for name in task.skills}
-    parts = {TASK: task.own}
-    for name, sha256 in persona.items():
-        if name.startswith(SCRIPT):
-            wanted = name == script
-        elif name.startswith(SKILL):
-            wanted = not skills or name in skills
-        elif name == TOOLS:
-            wanted = not task.picks_tools
-        else:
-            wanted = True
-        if wanted:
-            parts[name] = sha256
-    return parts | {f"{EARLIER}{each.task_id}": each.own for each in _earlier(task, others)}
+def _takes(task: JsonDict, part: str, user_id: str) -> bool:
+    """Whether the task's score depends on this part of the persona. A task that names no skill has all of them; one
+    that names its tools is not reached by others."""
+    if part.startswith(SCRIPT):
+        path = task["grader_script"]
+        return bool(path) and part == f"{SCRIPT}{script_path(user_id, path)}"
+    if part.startswith(SKILL):
+        return not task["skills"] or part.removeprefix(SKILL) in task["skills"]
+    return part != TOOLS or not task["tools"]
 
 
 def content_hash(parts: Parts) -> str:
@@ -145,16 +115,16 @@ def brought_by(changed: Parts) -> list[str]:
     return sorted({sha256 for name, sha256 in changed.items() if sha256 and name != TOOLS})
 
 
-def _earlier(task: _TaskLinks, others: Mapping[str, _TaskLinks]) -> list[_TaskLinks]:
-    """Those it builds on, directly or through others."""
-    found: dict[str, _TaskLinks] = {}
-    ahead = list(task.needs)
+def _earlier(task: JsonDict, tasks: Mapping[str, JsonDict]) -> list[str]:
+    """Ids of those it builds on, directly or through others."""
+    found: set[str] = set()
+    ahead = [need["task_id"] for need in task["depends_on"]]
     while ahead:
         name = ahead.pop()
-        if name in others and name not in found and name != task.task_id:
-            found[name] = others[name]
-            ahead += others[name].needs
-    return [found[name] for name in sorted(found)]
+        if name in tasks and name not in found and name != task["task_id"]:
+            found.add(name)
+            ahead += [need["task_id"] for need in tasks[name]["depends_on"]]
+    return sorted(found)
 
 
 def _hash_of_files(files: Iterable[FileRef]) -> str:
