@@ -32,87 +32,46 @@ F = TypeVar("F", bound=Callable[..., Any])
 shared_task: Callable[..., Callable[[F], F]] = celery.shared_task  # celery has no types
 
 
+WORKS = (
+    Work("evaluation.tasks.run_proposal", worker.work_on, Proposal, due_proposals, "requested_by", awaited=True),
+    Work(
+        "evaluation.tasks.run_opinions",
+        opinion_work.work_on,
+        OpinionRequest,
+        due_requests,
+        "task__persona__benchmark",
+        awaited=True,
+    ),
+    Work("evaluation.tasks.run_endpoint_test", play_test, EndpointTest, due_tests, "endpoint", awaited=True),
+    Work("evaluation.tasks.run_release", make_release, ReleaseRequest, due_releases, "benchmark", awaited=True),
+    Work(
+        "evaluation.tasks.run_session",
+        session_work.work_on,
+        Session,
+        queue.due_in_rehearsals,
+        "rehearsal__person",
+        awaited=True,
+    ),
+    Work("evaluation.tasks.run_session", session_work.work_on, Session, queue.due_in_pilots, "run__pilot", "position"),
+    Work("evaluation.tasks.run_probe", work_on_probe, Session, queue.due_in_probes, "probe__validation", "position"),
+    Work("evaluation.tasks.run_judging", judging_work.work_on, Judging, judging_work.claimable, "round"),
+    Work("evaluation.tasks.run_batch", batching.work_on_batch, JudgingBatch, batching.due_batches, "round"),
+)
+for work in WORKS:
+    shared_task(name=work.task)(work.work_on)
+shared_task(name=ANALYSE_SCRIPTS)(analyse_scripts)
+shared_task(name=RUN_CHECKS)(check_deferred)
+shared_task(name=COMPUTE_RESULTS)(compute_ahead)
+
+
 @shared_task(name=DISPATCH)
 def dispatch() -> None:
-    queue.dispatch(
-        (
-            Work("evaluation.tasks.run_proposal", Proposal, due_proposals, "requested_by", awaited=True),
-            Work(
-                "evaluation.tasks.run_opinions",
-                OpinionRequest,
-                due_requests,
-                "task__persona__benchmark",
-                awaited=True,
-            ),
-            Work("evaluation.tasks.run_endpoint_test", EndpointTest, due_tests, "endpoint", awaited=True),
-            Work("evaluation.tasks.run_release", ReleaseRequest, due_releases, "benchmark", awaited=True),
-            Work("evaluation.tasks.run_session", Session, queue.due_in_rehearsals, "rehearsal__person", awaited=True),
-            Work("evaluation.tasks.run_session", Session, queue.due_in_pilots, "run__pilot", "position"),
-            Work("evaluation.tasks.run_probe", Session, queue.due_in_probes, "probe__validation", "position"),
-            Work("evaluation.tasks.run_judging", Judging, judging_work.claimable, "round"),
-            Work("evaluation.tasks.run_batch", JudgingBatch, batching.due_batches, "round"),
-        )
-    )
-
-
-@shared_task(name="evaluation.tasks.run_session")
-def run_session(session_id: int) -> None:
-    session_work.work_on(session_id)
-
-
-@shared_task(name="evaluation.tasks.run_probe")
-def run_probe(session_id: int) -> None:
-    work_on_probe(session_id)
+    queue.dispatch(WORKS)
 
 
 @shared_task(name=PROBE_RULES)
 def run_rules(task_id: int) -> None:
     probe_rules([task_id])
-
-
-@shared_task(name="evaluation.tasks.run_judging")
-def run_judging(judging_id: int) -> None:
-    judging_work.work_on(judging_id)
-
-
-@shared_task(name="evaluation.tasks.run_batch")
-def run_batch(batch_id: int) -> None:
-    batching.work_on_batch(batch_id)
-
-
-@shared_task(name="evaluation.tasks.run_proposal")
-def run_proposal(proposal_id: int) -> None:
-    worker.work_on(proposal_id)
-
-
-@shared_task(name="evaluation.tasks.run_opinions")
-def run_opinions(task_id: int) -> None:
-    opinion_work.work_on(task_id)
-
-
-@shared_task(name="evaluation.tasks.run_endpoint_test")
-def run_endpoint_test(test_id: int) -> None:
-    play_test(test_id)
-
-
-@shared_task(name="evaluation.tasks.run_release")
-def run_release(request_id: int) -> None:
-    make_release(request_id)
-
-
-@shared_task(name=ANALYSE_SCRIPTS)
-def run_script_analysis(scripts: list[str]) -> None:
-    analyse_scripts(scripts)
-
-
-@shared_task(name=RUN_CHECKS)
-def run_deferred_checks() -> None:
-    check_deferred()
-
-
-@shared_task(name=COMPUTE_RESULTS)
-def compute_results(benchmark_id: int) -> None:
-    compute_ahead(benchmark_id)
 
 
 @shared_task(name="evaluation.tasks.sweep")

@@ -44,7 +44,9 @@ class Work:
     """A kind of rows that workers work on."""
 
     task: str
-    """The Celery task that works on one, by key."""
+    """Name of the Celery task that works on one."""
+    work_on: Callable[[int], object]
+    """Given its key. Safe to call twice."""
     kind: type[Leased]
     due: Callable[[], LeasedRows[Any]]
     owner: str

@@ -23,7 +23,7 @@ from tests.evaluation.builders import intents, rubric, task
 from tests.evaluation.pilots.builders import start
 from tests.evaluation.stub_model import StubModel
 
-SESSIONS = Work("run", Session, leasable, "run__pilot", "position")
+SESSIONS = Work("run", work_on, Session, leasable, "run__pilot", "position")
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_no_more_is_sent_than_there_are_places_for(stub: StubModel, sent: Any):
 @pytest.mark.usefixtures("stub_key")
 def test_what_somebody_waits_for_is_sent_though_all_places_are_taken(stub: StubModel, sent: Any):
     start(stub, task("a"))
-    awaited = Work("run", Session, leasable, "run__pilot", awaited=True)
+    awaited = Work("run", work_on, Session, leasable, "run__pilot", awaited=True)
     busy = start(stub, task("a"))
     Session.objects.filter(run__pilot=busy).update(
         state="running", claimed_by="x", lease_until=timezone.now() + timedelta(minutes=1)
