@@ -30,7 +30,7 @@ from evaluation.pilots.outputs.reading import (
     read_outputs,
 )
 from evaluation.pilots.plans import newest_tasks
-from evaluation.protocol.participants import AgentReply, ToolRecord
+from evaluation.protocol.participants import AgentReply
 from evaluation.protocol.session import Progress, TurnTaken
 from evaluation.protocol.versions import CURRENT_LOOPS, ProtocolName
 from evaluation.results.scores import store_scores
@@ -225,8 +225,7 @@ def _store_turns(session: Session, imported: OutputSession) -> None:
     snapshot = take_snapshot(session.run, {})
     following = [*(turn.user_message for turn in imported.turns[1:]), ""]
     for number, (turn, message) in enumerate(zip(imported.turns, following, strict=True), start=1):
-        calls = tuple(ToolRecord(call.name, call.arguments, call.result) for call in turn.calls)
-        taken = TurnTaken(number, turn.user_message, AgentReply(turn.reply, calls), {}, {}, {})
+        taken = TurnTaken(number, turn.user_message, AgentReply(turn.reply, turn.calls), {}, {}, {})
         insert_turn(session, snapshot, Checkpoint(taken, Progress((), number, message), (), {}, {}, 0))
 
 

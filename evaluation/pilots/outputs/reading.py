@@ -20,6 +20,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from evaluation.protocol.participants import ToolRecord
+
 MAX_BYTES = 20_000_000
 """Of one file."""
 MAX_FILES = 20_000
@@ -90,17 +92,10 @@ class ResultFile(_Part):
 
 
 @dataclass(frozen=True)
-class OutputCall:
-    name: str
-    arguments: dict[str, Any]
-    result: str
-
-
-@dataclass(frozen=True)
 class OutputTurn:
     user_message: str
     reply: str
-    calls: Sequence[OutputCall] = ()
+    calls: tuple[ToolRecord, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -197,11 +192,11 @@ def _turn(root: Path, path: Path) -> OutputTurn:
     steps = data.get("tool_steps") or []
     if not isinstance(steps, list):
         raise OutputError(name, "tool_steps", "it is not a list")
-    calls = [
-        OutputCall(_text(step["name"])[:200], _arguments(step.get("arguments")), _text(step.get("result")))
+    calls = tuple(
+        ToolRecord(_text(step["name"])[:200], _arguments(step.get("arguments")), _text(step.get("result")))
         for step in steps[:1000]
         if isinstance(step, dict) and step.get("name")
-    ]
+    )
     return OutputTurn(_text(data.get("input")), _text(data.get("output")), calls)
 
 
