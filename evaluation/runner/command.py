@@ -10,7 +10,7 @@ import re
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
@@ -157,7 +157,7 @@ def _parser() -> argparse.ArgumentParser:
     validate.add_argument("--judge", metavar="MODEL", help="judges items that rules do not decide")
     _add_connection(validate)
     _add_choice(validate)
-    validate.add_argument("--jobs", type=_whole, default=8, metavar="N", help="tasks at once (default 8)")
+    validate.add_argument("--jobs", type=_from_1, default=8, metavar="N", help="tasks at once (default 8)")
     _add_servers(validate)
     _add_json(validate)
 
@@ -276,7 +276,7 @@ def _add_run_arguments(run: argparse.ArgumentParser) -> None:
         limits.add_argument(
             option, nargs="+", default=[], metavar="KIND=NUMBER", help=f"of {of}: tokens=…, calls=…, cost=… (dollars)"
         )
-    limits.add_argument("--jobs", type=_whole, default=16, metavar="N", help="sessions at once (default 16)")
+    limits.add_argument("--jobs", type=_from_1, default=16, metavar="N", help="sessions at once (default 16)")
     _add_servers(run)
     out = run.add_argument_group("results")
     out.add_argument("--out", type=Path, metavar="FOLDER", help="takes the results; the same again goes on with them")
@@ -319,6 +319,12 @@ def _whole(text: str) -> int:
         raise argparse.ArgumentTypeError(f"“{text}” is not a whole number") from None
 
 
+def _from_1(text: str) -> int:
+    if (number := _whole(text)) < 1:
+        raise argparse.ArgumentTypeError(f"it is a number from 1 up, not {number}")
+    return number
+
+
 def _add_json(parser: Any) -> None:
     parser.add_argument("--json", action="store_true", help="for programs, on standard output")
 
@@ -341,8 +347,6 @@ def _run(args: argparse.Namespace) -> int:
         return _dry_run(args, planned)
     if args.out is None:
         raise PibenchError("There is nowhere to put the results.", "Add --out FOLDER, or --dry-run.")
-    if args.jobs < 1:
-        raise PibenchError(f"--jobs is a number from 1 up, not {args.jobs}.")
 
     def interrupted(number: int, frame: object) -> None:
         os.write(2, b"\nStopped. The same command goes on from here.\n")
@@ -352,10 +356,7 @@ def _run(args: argparse.Namespace) -> int:
     with Board(len(planned.sessions), quiet=args.json) as board:
         results: Results = start(planned, args.out, args.jobs, board)
     scored = score(results)
-    if args.json:
-        _print_json(scores_json(scored))
-    else:
-        _print_tables(score_tables(scored), "text")
+    _answer(args, lambda: scores_json(scored), lambda: [_text_of(score_tables(scored))])
     open_ones = [session for session in results.sessions if session.state not in ("finished", "failed")]
     for session in open_ones[:10]:
         why = session.reason or "an earlier session of its run has not ended"
@@ -404,7 +405,7 @@ def _seats(args: argparse.Namespace) -> Seats:
     from evaluation.runner.run import Seats
 
     prices = {name: price for name, _, price in (each.rpartition("=") for each in args.price)}
-    connection = Connection(args.base_url, args.key_env, prices, max(args.jobs, 1))
+    connection = Connection(args.base_url, args.key_env, prices, args.jobs)
     agent = endpoint_of(args.model, connection, args.effort)
     others = {"user": args.user, "judge": args.judge}
     if not agent.scripted and (lacking := [name for name, named in others.items() if not named]):
@@ -442,10 +443,8 @@ def _show(args: argparse.Namespace) -> int:
     pack = read_pack(args.pack)
     if args.task:
         found = pack.task(args.task, args.persona or "")
-        _print_json(task_json(*found)) if args.json else print(show_task(pack, *found), end="")
-    else:
-        _print_json(pack_json(pack)) if args.json else print(show_pack(pack), end="")
-    return OK
+        return _answer(args, lambda: task_json(*found), lambda: [show_task(pack, *found)])
+    return _answer(args, lambda: pack_json(pack), lambda: [show_pack(pack)])
 
 
 def _verify(args: argparse.Namespace) -> int:
@@ -515,17 +514,11 @@ def _validate(args: argparse.Namespace) -> int:
     from evaluation.runner.validate import Chosen, replay, told
     from studio.domain.episode import Split
 
-    if args.jobs < 1:
-        raise PibenchError(f"--jobs is a number from 1 up, not {args.jobs}.")
     judge = endpoint_of(args.judge, Connection(args.base_url, args.key_env)) if args.judge else None
     chosen = Chosen(args.persona, args.task, [Split(name) for name in args.split])
     replayed = replay(args.pack, chosen, _servers(args), judge, args.jobs)
-    if args.json:
-        _print_json(replayed.to_json())
-    else:
-        for line in told(replayed):
-            _tell(line)
-    return FOUND if any(each.valid is False for each in replayed.tasks) else OK
+    amiss = any(each.valid is False for each in replayed.tasks)
+    return _answer(args, replayed.to_json, lambda: told(replayed), FOUND if amiss else OK)
 
 
 def _score(args: argparse.Namespace) -> int:
@@ -535,23 +528,15 @@ def _score(args: argparse.Namespace) -> int:
 
     results = read_results(args.results)
     scored = score(results.of_split(Split(args.split)) if args.split else results)
-    if args.json:
-        _print_json(scores_json(scored))
-    else:
-        _print_tables(score_tables(scored), args.format)
-    return OK
+    return _answer(args, lambda: scores_json(scored), lambda: [_text_of(score_tables(scored), args.format)])
 
 
 def _compare(args: argparse.Namespace) -> int:
     from evaluation.runner.results import read_results
     from evaluation.runner.scores import comparison_json, comparison_tables
 
-    first, second = read_results(args.first), read_results(args.second)
-    if args.json:
-        _print_json(comparison_json(first, second))
-    else:
-        _print_tables(comparison_tables(first, second), args.format)
-    return OK
+    both = read_results(args.first), read_results(args.second)
+    return _answer(args, lambda: comparison_json(*both), lambda: [_text_of(comparison_tables(*both), args.format)])
 
 
 def _leaks(args: argparse.Namespace) -> int:
@@ -559,22 +544,19 @@ def _leaks(args: argparse.Namespace) -> int:
     from evaluation.runner.packs import read_pack
 
     leaks = find_leaks(read_pack(args.pack), args.paths)
-    if args.json:
-        _print_json(leaks_json(leaks))
-    else:
+
+    def told() -> Iterable[str]:
         of_answers = f", with {leaks.answers} answers of the model under test" if leaks.answers else ""
-        _tell(f"{leaks.files} files searched{of_answers}.")
+        yield f"{leaks.files} files searched{of_answers}."
         if not leaks.canaries:
-            _tell("This is no release, so it has no canary.")
+            yield "This is no release, so it has no canary."
         elif leaks.canary_in:
-            _tell(f"The canary stands in {', '.join(leaks.canary_in)}.")
+            yield f"The canary stands in {', '.join(leaks.canary_in)}."
         else:
-            _tell("The canary was not found.")
-        if leaks.found:
-            _print_tables([leaks_table(leaks)], "text")
-        else:
-            _tell(f"No passage was found. {leaks.cannot_know}")
-    return FOUND if leaks.found or leaks.canary_in else OK
+            yield "The canary was not found."
+        yield _text_of([leaks_table(leaks)]) if leaks.found else f"No passage was found. {leaks.cannot_know}"
+
+    return _answer(args, lambda: leaks_json(leaks), told, FOUND if leaks.found or leaks.canary_in else OK)
 
 
 def _html(args: argparse.Namespace) -> int:
@@ -601,12 +583,7 @@ def _publish(args: argparse.Namespace) -> int:
     from evaluation.runner.publish import publication, told
 
     found = publication(args.pack, args.huggingface, args.github)
-    if args.json:
-        _print_json(found.to_json())
-    else:
-        for line in told(found):
-            _tell(line)
-    return OK
+    return _answer(args, found.to_json, lambda: told(found))
 
 
 def _export(args: argparse.Namespace) -> int:
@@ -638,13 +615,9 @@ def _upload(args: argparse.Namespace) -> int:
     except OSError as error:
         raise PibenchError(f"{args.results} cannot be read: {error.strerror}.") from None
     answer = upload(bundle, args.studio, token)
-    if args.json:
-        _print_json(answer)
-    elif answer["is_new"]:
-        _tell(f"Submitted as pilot {answer['number']} of {answer['benchmark']}, not verified: {answer['page']}")
-    else:
-        _tell(f"These results are there already, as pilot {answer['number']}: {answer['page']}")
-    return OK
+    new = f"Submitted as pilot {answer['number']} of {answer['benchmark']}, not verified: {answer['page']}"
+    known = f"These results are there already, as pilot {answer['number']}: {answer['page']}"
+    return _answer(args, lambda: answer, lambda: [new if answer["is_new"] else known])
 
 
 def _bundled(folder: Path) -> bytes:
@@ -693,14 +666,26 @@ def _texts(words: Sequence[str]) -> dict[str, str]:
         raise PibenchError(f"A file of --param cannot be read: {error}.") from None
 
 
+def _answer(
+    args: argparse.Namespace, document: Callable[[], Any], told: Callable[[], Iterable[str]], status: int = OK
+) -> int:
+    """For programs, or for people."""
+    if args.json:
+        _print_json(document())
+    else:
+        for text in told():
+            _tell(text.removesuffix("\n"))
+    return status
+
+
 def _print_json(document: Any) -> None:
     print(json.dumps(document, ensure_ascii=False, indent=1, default=str))
 
 
-def _print_tables(tables: Sequence[Table], kind: str) -> None:
+def _text_of(tables: Sequence[Table], form: str = "text") -> str:
     from evaluation.runner.tables import FORMATS
 
-    print("\n".join(FORMATS[kind](table) for table in tables), end="")
+    return "\n".join(FORMATS[form](table) for table in tables)
 
 
 def _tell(text: str) -> None:

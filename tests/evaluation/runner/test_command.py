@@ -245,6 +245,7 @@ def test_results_that_cannot_be_read_are_not_uploaded(tmp_path: Path, capsys: py
             "Argument --jobs: “many” is not a whole number.",
             "run --help",
         ),
+        (["validate", "p", "--jobs", "0"], "Argument --jobs: it is a number from 1 up, not 0.", "validate --help"),
         (
             ["run", "p", "--model", "x", "--split", "publc"],
             "--split cannot be “publc”; there are public,",
