@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Protocol
 
 from evaluation.grading.evidence import TurnEvidence
 from evaluation.grading.work import Work, render_messages, sections
@@ -34,12 +33,8 @@ Versions = Mapping[PromptName, str]
 """Of the judge's prompts."""
 Answer = tuple[Sequence[Decision], str]
 """The decisions in the order asked, and the hash of the request that was answered with them."""
-
-
-class Ask(Protocol):
-    """Asks a judge about a turn. ``purpose`` is that of the call. Raises InfrastructureError."""
-
-    def __call__(self, purpose: str, turn: int, prompt: JudgePrompt) -> Answer: ...
+Ask = Callable[[str, int, JudgePrompt], Answer]
+"""Asks a judge for a purpose, that of the call, about a turn. Raises InfrastructureError."""
 
 
 def ask_model(client: ModelClient, prompt: JudgePrompt, *, sample: int = 1) -> Answer:

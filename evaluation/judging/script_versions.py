@@ -6,7 +6,6 @@ A task's revision names its script but does not contain it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Protocol, cast
 
 from django.db.models.fields.json import KeyTextTransform
 
@@ -16,12 +15,6 @@ from studio.models import GraderScript, PersonaRevision
 
 ScriptReference = tuple[int, str]
 """Key of a persona or of its revision, and the path by which a task names the script."""
-
-
-class GradedSession(Protocol):
-    """A session annotated with the path of its grader script."""
-
-    grader: str
 
 
 def hashes_at_revision(references: Iterable[ScriptReference]) -> dict[ScriptReference, str]:
@@ -48,30 +41,8 @@ def current_hashes(personas: Mapping[int, str], references: Collection[ScriptRef
     }
 
 
-def graded_by_older_script(sessions: Collection[Session]) -> set[int]:
-    """Keys of the sessions that another script graded than their task has now.
-
-    They need ``run__persona_revision__persona`` selected and ``grader`` annotated.
-    """
-    path_of = {session.pk: cast(GradedSession, session).grader for session in sessions}
-    scripted = [session for session in sessions if path_of[session.pk]]
-    if not scripted:
-        return set()
-    revision_of = {session.pk: session.run.persona_revision for session in scripted}
-    at_grading = hashes_at_revision((revision_of[session.pk].pk, path_of[session.pk]) for session in scripted)
-    personas = {row.persona_id: row.persona.user_id for row in revision_of.values()}
-    now = current_hashes(personas, {(revision_of[session.pk].persona_id, path_of[session.pk]) for session in scripted})
-    return {
-        session.pk
-        for session in scripted
-        if at_grading[revision_of[session.pk].pk, path_of[session.pk]]
-        != now[revision_of[session.pk].persona_id, path_of[session.pk]]
-    }
-
-
 def is_graded_by_older_script(session: Session) -> bool:
-    cast(GradedSession, session).grader = session.revision.spec["grader_script"]
-    return bool(graded_by_older_script([session]))
+    return bool(_older({session: session.revision.spec["grader_script"]}))
 
 
 def sessions_graded_by_older_scripts(pilot: Pilot) -> list[Session]:
@@ -87,5 +58,15 @@ def sessions_graded_by_older_scripts(pilot: Pilot) -> list[Session]:
         .defer("run__persona_revision__spec", "run__persona_revision__episode")
         .order_by("run", "position")
     )
-    older = graded_by_older_script(rows)
-    return [row for row in rows if row.pk in older]
+    older = _older({row: vars(row)["grader"] for row in rows})
+    return [row for row in rows if row in older]
+
+
+def _older(paths: Mapping[Session, str]) -> set[Session]:
+    """Those that another script graded than their task has now. They need ``run__persona_revision__persona`` selected;
+    ``paths``: by which their tasks name the scripts."""
+    graded = {session: (session.run.persona_revision, path) for session, path in paths.items() if path}
+    then = hashes_at_revision((row.pk, path) for row, path in graded.values())
+    personas = {row.persona_id: row.persona.user_id for row, _ in graded.values()}
+    now = current_hashes(personas, {(row.persona_id, path) for row, path in graded.values()})
+    return {session for session, (row, path) in graded.items() if then[row.pk, path] != now[row.persona_id, path]}
