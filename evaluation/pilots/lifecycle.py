@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import groupby
-from typing import Any
-
 from django.conf import settings
+from django.db.models import Q
 from django.utils import timezone
 
 from evaluation.endpoints.connection import learned_facts
@@ -14,7 +11,6 @@ from evaluation.judging.judgings import recompute_results
 from evaluation.models import Pilot, Session
 from evaluation.models.pilots import ROLES
 from evaluation.pilots.queue import State, leasable
-from evaluation.protocol.scoring import ScoringMode
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 
@@ -24,27 +20,29 @@ OUTCOMES = {Pilot.State.FINISHED: "has finished", Pilot.State.STOPPED: "was stop
 
 def finish_pilot(pilot_id: int) -> None:
     """If none of its sessions can continue, store the pilot's final state, and notify who started it."""
-    sessions = Session.objects.filter(run__pilot=pilot_id, state=State.RUNNING)
-    if not sessions.exists() and not leasable().filter(run__pilot=pilot_id).exists():
+    if not _goes_on(pilot_id):
         _finish(pilot_id)
+
+
+def _goes_on(pilot_id: int) -> bool:
+    """Whether any session can continue without a person, now or later."""
+    later = Q(state=State.RUNNING) | Q(state=State.ERROR, retry_at__isnull=False)
+    sessions = Session.objects.filter(later, run__pilot=pilot_id)
+    return sessions.exists() or leasable().filter(run__pilot=pilot_id).exists()
 
 
 @atomic_with_retry
 def _finish(pilot_id: int) -> None:
     pilot = Pilot.objects.select_for_update(no_key=True).get(pk=pilot_id)
-    if pilot.state not in GOING_ON:
+    if pilot.state not in GOING_ON or _goes_on(pilot_id):
         return
-    rows = Session.objects.filter(run__pilot=pilot).order_by("run_id", "position")
-    sessions = rows.values_list("run_id", "state", "ended_at", "graded_compat_at", "retry_at", named=True)
-    state = _state_of(sessions, waits=ScoringMode.COMPAT in pilot.terms.modes)
-    if state == Pilot.State.RUNNING:
-        return
-    pilot.state = state
+    stopped = Session.objects.filter(run__pilot=pilot, state=State.ERROR).exists()
+    pilot.state = Pilot.State.STOPPED if stopped else Pilot.State.FINISHED
     pilot.finished_at = timezone.now()
     pilot.config["learned"] = {role: learned_facts(getattr(pilot, role), pilot.endpoint(role)) for role in ROLES}
     pilot.save(update_fields=["state", "finished_at", "config"])
     recompute_results(pilot.benchmark_id)
-    tell_starter(pilot, f"{OUTCOMES[Pilot.State(state)]}.")
+    tell_starter(pilot, f"{OUTCOMES[pilot.state]}.")
 
 
 def tell_starter(pilot: Pilot, what: str) -> None:
@@ -72,23 +70,3 @@ def sweep() -> None:
     )
     for pilot_id in Pilot.objects.filter(state__in=GOING_ON).order_by("pk").values_list("pk", flat=True):
         finish_pilot(pilot_id)
-
-
-def _state_of(sessions: Iterable[Any], *, waits: bool) -> str:
-    """Running while any session can continue without a person. ``sessions`` are rows in the order of their runs;
-    ``waits``: for compat, which is graded once all conversations of a run are over."""
-    stopped = False
-    for _, group in groupby(sessions, key=lambda session: session.run_id):
-        rows = list(group)
-        unfinished = [row for row in rows if row.ended_at is None]
-        next_session = unfinished[0] if unfinished else None
-        for row in rows:
-            given_up = row.state == State.ERROR and row.retry_at is None
-            stopped = stopped or given_up
-            if row.state == State.RUNNING or (row.state == State.ERROR and not given_up):
-                return str(Pilot.State.RUNNING)
-            if row.state == State.WAITING and row is next_session:
-                return str(Pilot.State.RUNNING)
-            if waits and row.state == State.FINISHED and row.graded_compat_at is None and not unfinished:
-                return str(Pilot.State.RUNNING)
-    return str(Pilot.State.STOPPED if stopped else Pilot.State.FINISHED)
