@@ -23,6 +23,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from evaluation.engine.budgets import Spent
 from evaluation.engine.folder import Kept, KeptCall, UnreadableLineError, read_calls, read_session
 from evaluation.metrics.labels import labels_of
@@ -48,6 +50,9 @@ class KnownTask:
     """``studio.domain.content.content_hash``"""
     said_in_request: Sequence[int] = ()
     split: Split = Split.PUBLIC
+
+
+_KNOWN = TypeAdapter(KnownTask)
 
 
 @dataclass(frozen=True)
@@ -194,23 +199,14 @@ def read_results(folder: Path) -> Results:
         raise PibenchError(f"{folder} has results of version {version!r}; this pibench reads version 1.")
     try:
         document = RunDocument.model_validate(run)
-        tasks = {(each.persona, each.task.task_id): each for each in (_task_of(read_json(line)) for line in lines)}
+        known_tasks = [_KNOWN.validate_python(read_json(line)) for line in lines]
+        tasks = {(each.persona, each.task.task_id): each for each in known_tasks}
         known = all((each.persona, each.task) in tasks for each in document.sessions)
     except (KeyError, TypeError, ValueError):
         known = False
     if not known:
         raise PibenchError(f"{folder} has another form than pibench writes.", "Run it again into a new folder.")
     return Results(folder, document, tasks)
-
-
-def _task_of(line: Mapping[str, Any]) -> KnownTask:
-    return KnownTask(
-        line["persona"],
-        TaskSpec.model_validate(line["task"]),
-        line["content"],
-        line["said_in_request"],
-        Split(line.get("split", Split.PUBLIC)),
-    )
 
 
 def write_results(folder: Path, run: RunDocument, tasks: Sequence[KnownTask]) -> Results:
@@ -222,14 +218,7 @@ def write_results(folder: Path, run: RunDocument, tasks: Sequence[KnownTask]) ->
     if folder.exists() and any(entry.name != LOCK for entry in folder.iterdir()):
         raise PibenchError(f"{folder} holds something else already.", "Give --out a new folder.")
     lines = [
-        {
-            "persona": each.persona,
-            "content": each.content,
-            "said_in_request": list(each.said_in_request),
-            "split": each.split,
-            "task": without_source(each.task),
-        }
-        for each in tasks
+        _KNOWN.dump_python(each, mode="json", exclude={"task"}) | {"task": without_source(each.task)} for each in tasks
     ]
     _write(folder / TASKS, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     _write(folder / RUN, json.dumps(run.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n")
