@@ -25,12 +25,12 @@ from evaluation.pilots.warnings import params_in_reach, warnings_before
 from evaluation.protocol.modes import TEXTS, PilotMode
 from evaluation.protocol.versions import PROTOCOLS, ProtocolName, Terms
 from evaluation.protocol.voice import STYLES, USUAL_STYLE, UserStyle, freeze_user, usual_style
+from evaluation.runner.document import MAX_RUNS
 from studio.domain.options import Options, OptionsError
 from studio.models import Benchmark, Task, TaskState, User
 from studio.models.tasks import APPROVED
 from studio.models.transactions import atomic_with_retry
 
-MAX_RUNS = 20
 BATCH = 1_000
 """Rows inserted by one statement."""
 
