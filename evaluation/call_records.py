@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -252,37 +252,30 @@ class BatchingRecord(RejudgingRecord):
         return found
 
 
+@dataclass(frozen=True)
 class CallRecorder:
     """A ``Recorder`` of one endpoint's calls for one purpose."""
 
-    def __init__(
-        self,
-        record: CallRecord,
-        endpoint: ModelEndpoint,
-        purpose: str,
-        turn: Callable[[], int],
-        judging: Judging | None,
-    ) -> None:
-        self._record = record
-        self._endpoint = endpoint
-        self._purpose = purpose
-        self._turn = turn
-        self._judging: dict[str, Any] = {"judging_id": judging.pk} if judging else {}
+    kept: CallRecord
+    endpoint: ModelEndpoint
+    purpose: str
+    turn: Callable[[], int]
+    judging: Judging | None
 
     def lookup(self, request_hash: str) -> Mapping[str, Any] | None:
-        return self._record.answer(request_hash)
+        return self.kept.answer(request_hash)
 
     def check(self, worst: Decimal | None = None) -> None:
-        self._record.check(worst)
+        self.kept.check(worst)
 
     def record(self, call: Call) -> None:
-        self._record.store(
+        self.kept.store(
             call.request if call.storable else storable(call.request),
             None if call.response is None else storable(call.response),
-            **self._judging,
-            purpose=self._purpose,
-            turn=self._turn(),
-            endpoint_id=self._endpoint.pk,
+            judging_id=self.judging and self.judging.pk,
+            purpose=self.purpose,
+            turn=self.turn(),
+            endpoint_id=self.endpoint.pk,
             request_hash=call.request_hash,
             error=storable(call.error),
             ending=call.ending,
@@ -298,7 +291,7 @@ class CallRecorder:
             attempts=min(call.attempts, 32_767),
         )
         if call.is_scripted:
-            self._record.on_scripted_answer()
+            self.kept.on_scripted_answer()
 
 
 def _told(completion: Completion) -> dict[str, Any]:

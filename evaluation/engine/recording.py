@@ -14,16 +14,16 @@ from evaluation.llm import Call, ModelClient
 from evaluation.protocol.prompts import JudgePrompt
 
 
+@dataclass
 class Recording:
-    def __init__(self, plan: SessionPlan, store: Store, turn: int = 0) -> None:
-        self._plan = plan
-        self.store = store
-        self.turn = turn
-        """Which it is now."""
+    plan: SessionPlan
+    store: Store
+    turn: int = 0
+    """Which it is now."""
 
     def client(self, purpose: str) -> ModelClient:
-        endpoint = self._plan.endpoint(purpose)
-        return ModelClient(endpoint, recorder=_Recorder(self, purpose), lane=self._plan.lane)
+        endpoint = self.plan.endpoint(purpose)
+        return ModelClient(endpoint, recorder=_Recorder(self, purpose), lane=self.plan.lane)
 
     def ask(self, purpose: str, turn: int, prompt: JudgePrompt) -> Answer:
         """``evaluation.grading.judges.Ask``"""
