@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.db.models import F, Q
 from django.db.models.functions import Greatest
 from django.utils import timezone
@@ -20,6 +18,12 @@ from studio.models.transactions import atomic_with_retry
 
 ACTIONS = ("pause", "resume", "cancel", "retry")
 DONE = {"pause": "paused", "resume": "resumed", "cancel": "cancelled", "retry": "retried"}
+STATES = {
+    "pause": ((Pilot.State.PAUSED,), GOING_ON),
+    "resume": (GOING_ON, (Pilot.State.PAUSED,)),
+    "cancel": ((Pilot.State.CANCELLED,), (*GOING_ON, Pilot.State.PAUSED, Pilot.State.STOPPED)),
+}
+"""Of a pilot that has undergone the action already, and of one that can."""
 OVER = {
     Pilot.State.FINISHED: "Pilot {} has finished. Start another pilot to run its tasks again.",
     Pilot.State.CANCELLED: "Pilot {} was cancelled and cannot be resumed. Start another pilot.",
@@ -52,15 +56,11 @@ def possible_actions(pilot: Pilot, *, stopped: int, failed: int) -> frozenset[st
     """``stopped`` and ``failed``: its sessions that technical failures stopped, and that the agent failed."""
     if pilot.imported:
         return frozenset()
-    retry = {"retry"} if stopped else set()
-    if pilot.state in GOING_ON:
-        return frozenset({"pause", "cancel"} | retry)
-    if pilot.state == Pilot.State.PAUSED:
-        return frozenset({"resume", "cancel"})
-    if pilot.state == Pilot.State.CANCELLED:
-        return frozenset()
-    over = {"cancel"} if pilot.state == Pilot.State.STOPPED else set()
-    return frozenset(over | retry | ({"retry all"} if failed else set()))
+    actions = {action for action, (_, possible) in STATES.items() if pilot.state in possible}
+    if pilot.state not in (Pilot.State.PAUSED, Pilot.State.CANCELLED):
+        actions |= {"retry"} if stopped else set()
+        actions |= {"retry all"} if failed and pilot.state not in GOING_ON else set()
+    return frozenset(actions)
 
 
 def pause(pilot: Pilot, reason: str) -> None:
@@ -75,37 +75,38 @@ def pause(pilot: Pilot, reason: str) -> None:
 @atomic_with_retry
 def _control(pilot_id: int, action: str, by: User | None, everything: bool) -> Pilot:
     pilot = Pilot.objects.select_for_update(no_key=True).get(pk=pilot_id)
-    if _STEPS[action](pilot, everything):
+    if _act(pilot, action, everything):
         pilot.record(DONE[action], f"{DONE[action].capitalize()} pilot {pilot.number}.", by)
     return pilot
 
 
-def _pause(pilot: Pilot, _: bool) -> bool:
-    if pilot.state == Pilot.State.PAUSED:
+def _act(pilot: Pilot, action: str, everything: bool) -> bool:
+    """Whether that changed anything."""
+    if action == "retry":
+        return _retry(pilot, everything)
+    undergone, possible = STATES[action]
+    if pilot.state in undergone:
         return False
-    _require(pilot, *GOING_ON, doing="paused")
-    pause(pilot, "")
+    if pilot.state not in possible:
+        state = Pilot.State(pilot.state)
+        words = OVER.get(state, f"Pilot {{}} is {state.value} and cannot be {DONE[action]}.")
+        raise ControlError(words.format(pilot.number))
+    match action:
+        case "pause":
+            pause(pilot, "")
+        case "resume":
+            _go_on(pilot)
+        case "cancel":
+            _cancel(pilot)
     return True
 
 
-def _resume(pilot: Pilot, _: bool) -> bool:
-    if pilot.state in GOING_ON:
-        return False
-    _require(pilot, Pilot.State.PAUSED, doing="resumed")
-    _go_on(pilot)
-    return True
-
-
-def _cancel(pilot: Pilot, _: bool) -> bool:
-    if pilot.state == Pilot.State.CANCELLED:
-        return False
-    _require(pilot, *GOING_ON, Pilot.State.PAUSED, Pilot.State.STOPPED, doing="cancelled")
+def _cancel(pilot: Pilot) -> None:
     pilot.state, pilot.reason, pilot.finished_at = Pilot.State.CANCELLED, "", timezone.now()
     pilot.save(update_fields=["state", "reason", "finished_at"])
     going_on = [State.WAITING, State.RUNNING, State.ERROR]
     Session.objects.filter(run__pilot=pilot, state__in=going_on).take_away(state=State.CANCELLED, retry_at=None)
     recompute_results(pilot.benchmark_id)
-    return True
 
 
 def _retry(pilot: Pilot, everything: bool) -> bool:
@@ -132,18 +133,3 @@ def _go_on(pilot: Pilot) -> None:
     pilot.save(update_fields=["state", "reason", "finished_at"])
     Session.objects.filter(run__pilot=pilot).update(queued_at=None)  # messages of before may have come in the meantime
     wake_workers()
-
-
-def _require(pilot: Pilot, *states: str, doing: str) -> None:
-    if pilot.state not in states:
-        state = Pilot.State(pilot.state)
-        words = OVER.get(state, f"Pilot {{}} is {state.value} and cannot be {doing}.")
-        raise ControlError(words.format(pilot.number))
-
-
-_STEPS: dict[str, Callable[[Pilot, bool], bool]] = {
-    "pause": _pause,
-    "resume": _resume,
-    "cancel": _cancel,
-    "retry": _retry,
-}
