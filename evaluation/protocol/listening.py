@@ -3,15 +3,15 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import unescape
 
 from evaluation.protocol.answers import extract_document
 from evaluation.protocol.participants import OpenIntent
-from evaluation.protocol.prompt_files import VoicePromptName, load_prompt
-from evaluation.protocol.prompts import escape, escape_attribute
+from evaluation.protocol.prompt_files import load_prompt
+from evaluation.protocol.prompts import closed_object, escape, escape_attribute
 from evaluation.protocol.voice import Messages, join
 
 NOTHING = "(nothing)"
@@ -55,27 +55,16 @@ class Said:
     missing: str = ""
 
 
-def _object(**properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 _TEXT, _FLAG = {"type": "string"}, {"type": "boolean"}
 FLAGS = ("answers", "says_all", "holds_back", "adds_nothing")
 RECITED = 6
 """Words from which an intent has to be put in other words."""
-CHOICE_SCHEMA = _object(reason=_TEXT, index={"type": "integer"})
-SAID_SCHEMA = _object(message=_TEXT, missing=_TEXT)
+CHOICE_SCHEMA = closed_object(reason=_TEXT, index={"type": "integer"})
+SAID_SCHEMA = closed_object(message=_TEXT, missing=_TEXT)
 
 
 def choice_messages(scene: Scene, intents: Sequence[OpenIntent], version: str) -> Messages:
-    return _messages(
-        "next_intent",
-        version,
+    return load_prompt("next_intent", version).messages(
         person=scene.person,
         conversation=scene.conversation,
         work=scene.work or NOTHING,
@@ -84,9 +73,7 @@ def choice_messages(scene: Scene, intents: Sequence[OpenIntent], version: str) -
 
 
 def voice_messages(scene: Scene, wishes: Wishes, version: str) -> Messages:
-    return _messages(
-        "voice",
-        version,
+    return load_prompt("voice", version).messages(
         person=scene.person,
         earlier=scene.earlier or NOTHING,
         conversation=scene.conversation,
@@ -103,9 +90,7 @@ def voice_messages(scene: Scene, wishes: Wishes, version: str) -> Messages:
 def check_messages(scene: Scene, message: str, wishes: Wishes, version: str) -> Messages:
     settled = _settled(wishes)
     known = (scene.person, settled, scene.earlier, scene.conversation, scene.work)
-    return _messages(
-        "voice_check",
-        version,
+    return load_prompt("voice_check", version).messages(
         message=escape(message),
         reply=scene.reply or NOTHING,
         known="\n\n".join(part for part in known if part),
@@ -120,7 +105,7 @@ def check_messages(scene: Scene, message: str, wishes: Wishes, version: str) -> 
 
 
 def check_schema(version: str) -> dict[str, Any]:
-    return _object(reason=_TEXT, **dict.fromkeys(_flags(version), _FLAG))
+    return closed_object(reason=_TEXT, **dict.fromkeys(_flags(version), _FLAG))
 
 
 def parse_choice(answer: str, indexes: Collection[int]) -> int:
@@ -182,8 +167,3 @@ def _document(answer: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise ValueError("It is not a JSON object.")
     return document
-
-
-def _messages(name: VoicePromptName, version: str, **material: str) -> Messages:
-    prompt = load_prompt(name, version)
-    return [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.fill(**material)}]

@@ -70,6 +70,9 @@ class PromptFile:
         paragraphs = (_FIELD.sub(lambda match: material[match[1]], text) for text in self.user.split("\n\n"))
         return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
+    def messages(self, **material: str) -> list[dict[str, str]]:
+        return [{"role": "system", "content": self.system}, {"role": "user", "content": self.fill(**material)}]
+
     @property
     def identity(self) -> dict[str, str]:
         """As judgings and releases name it."""

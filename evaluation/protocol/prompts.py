@@ -62,16 +62,15 @@ def answer_schema(purpose: PromptName, *, reason_first: bool = False) -> dict[st
         kinds["style"] |= {"description": "Empty with NO."}
         kinds["quote"] |= {"description": "Verbatim from the material with YES, empty with NO."}
     properties = {name: kinds[name] for name in order if name != "style" or purpose == "follow_up"}
-    entry = {
+    return closed_object(decisions={"type": "array", "items": closed_object(**properties)})
+
+
+def closed_object(**properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of an object that has these and nothing else."""
+    return {
         "type": "object",
         "properties": properties,
         "required": list(properties),
-        "additionalProperties": False,
-    }
-    return {
-        "type": "object",
-        "properties": {"decisions": {"type": "array", "items": entry}},
-        "required": ["decisions"],
         "additionalProperties": False,
     }
 

@@ -5,26 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Protocol
 
 from evaluation.protocol.answers import extract_document
 from evaluation.protocol.participants import OpenIntent
 from evaluation.protocol.prompt_files import CURRENT, VOICE_NAMES, current_prompts, load_prompt
-from evaluation.protocol.prompts import escape
+from evaluation.protocol.prompts import closed_object, escape
 from evaluation.protocol.versions import ProtocolName
 
 TRIES = 3
 """Phrasings that are checked before the author's words are used."""
-CHECK_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "says_all": {"type": "boolean"},
-        "holds_back": {"type": "boolean"},
-        "reason": {"type": "string"},
-    },
-    "required": ["says_all", "holds_back", "reason"],
-    "additionalProperties": False,
-}
+_FLAG = {"type": "boolean"}
+CHECK_SCHEMA = closed_object(says_all=_FLAG, holds_back=_FLAG, reason={"type": "string"})
 Messages = list[dict[str, str]]
 
 
@@ -100,19 +92,15 @@ def phrase(
 
 
 def voice_messages(person: str, reply: str, told: Sequence[OpenIntent], version: str = "1") -> Messages:
-    prompt = load_prompt("voice", version)
-    user = prompt.fill(person=escape(person), reply=escape(reply), say=escape(join(told)))
-    return [{"role": "system", "content": prompt.system}, {"role": "user", "content": user}]
+    return load_prompt("voice", version).messages(person=escape(person), reply=escape(reply), say=escape(join(told)))
 
 
 def check_messages(
     message: str, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent], version: str = "1"
 ) -> Messages:
-    prompt = load_prompt("voice_check", version)
-    user = prompt.fill(
+    return load_prompt("voice_check", version).messages(
         message=escape(message), should_say=escape(join(told)), must_hold_back=escape(join(held_back)) or "(nothing)"
     )
-    return [{"role": "system", "content": prompt.system}, {"role": "user", "content": user}]
 
 
 def parse_check(answer: str) -> bool:
