@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -90,18 +91,19 @@ class Pack:
         """As far as it has them."""
         return {sha256: self.contents[sha256] for sha256 in sha256s if sha256 in self.contents}
 
+    @cached_property
+    def _rows(self) -> dict[tuple[str, str], Mapping[str, Any]]:
+        """Of the manifest, by persona and task."""
+        return {(row["persona"], row["task"]): row for row in self.manifest.get("tasks", ())}
+
     def said_in_request(self, persona: str, task: str) -> tuple[int, ...]:
         """Positions of the intents that the request says in full."""
-        for row in self.manifest.get("tasks", ()):
-            if (row["persona"], row["task"]) == (persona, task):
-                return tuple(row.get("said_in_request", ()))
-        return ()
+        return tuple(self._rows.get((persona, task), {}).get("said_in_request", ()))
 
     def solution_paths(self, persona: str, task: str) -> list[str]:
         """Of its reference solution in the pack: one, or none."""
-        rows = self.manifest.get("tasks", ())
-        own = (row for row in rows if (row["persona"], row["task"]) == (persona, task))
-        return [str(row["solution"]) for row in own if "solution" in row]
+        row = self._rows.get((persona, task), {})
+        return [str(row["solution"])] if "solution" in row else []
 
     def contents_of_tasks(self, episode: EpisodeSpec) -> dict[str, str]:
         """``content_hash`` of each task."""

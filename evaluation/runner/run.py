@@ -195,8 +195,12 @@ def plan(pack: Pack, seats: Seats, options: RunOptions) -> PlannedRun:
     if not sessions:
         of = f" of the split {', '.join(split.label for split in options.splits)}" if options.splits else ""
         raise PibenchError(f"{pack.path} has no task{of} to run.", *_where_held_out(pack, options))
+    played = {(each.persona, each.task) for each in sessions}
     tasks = [
-        (episode, task) for _, episode in episodes for task in episode.tasks if _runs(sessions, episode, task.task_id)
+        (episode, task)
+        for _, episode in episodes
+        for task in episode.tasks
+        if (episode.persona.user_id, task.task_id) in played
     ]
     most = max((len(reachable_names(episode.persona.tools, task.tools)) for episode, task in tasks), default=0)
     params = _params(seats, [task for _, task in tasks], most)
@@ -277,10 +281,6 @@ def _refuse_servers_without_mcp(pack: Pack, options: RunOptions, episodes: Seque
     if (row := next(usable, None)) and find_spec("mcp") is None:
         hint = "Install it with `pip install 'pi-bench-studio[mcp]'`, or allow no tool servers."
         raise PibenchError(f"The tool server {row.name} needs the package mcp, which is not installed.", hint)
-
-
-def _runs(sessions: Sequence[PlannedSession], episode: EpisodeSpec, task: str) -> bool:
-    return any((each.persona, each.task) == (episode.persona.user_id, task) for each in sessions)
 
 
 def _params(seats: Seats, tasks: Sequence[TaskSpec], most_tools: int) -> Mapping[str, str]:
