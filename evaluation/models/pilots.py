@@ -37,7 +37,7 @@ class Pilot(models.Model):
     number = models.PositiveIntegerField()
     """From 1, within the benchmark."""
     configured_agent = models.ForeignKey(Agent, on_delete=models.RESTRICT, null=True, related_name="pilots")
-    """None in pilots older than kinds of agents: ``react``. ``agent_kind`` says what it was at the start."""
+    """None: it did not run here. ``agent_kind`` says what it was at the start."""
     agent = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, related_name="+")
     """The agent's model."""
     user_model = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, related_name="+")

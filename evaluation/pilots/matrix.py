@@ -225,7 +225,7 @@ def _total(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> int:
 
 
 def advice_for(kind: str) -> str:
-    """``kind`` is the exception's class name; empty for sessions stored before kinds were."""
+    """``kind`` is the exception's class name; empty for sessions that did not run here."""
     return ADVICE.get(kind, DEFECT if kind else "Fix the cause, then retry.")
 
 
