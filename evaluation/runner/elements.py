@@ -57,9 +57,7 @@ def wide(name: str, table: str) -> Html:
 
 
 def scores_table(table: Table) -> Html:
-    head = el("tr", *(el("th", column, scope="col") for column in table.columns))
-    rows = [el("tr", *(el("td", cell) for cell in row)) for row in table.rows]
-    whole = wide(table.title, el("table", el("thead", head), el("tbody", *rows), class_="numbers"))
+    whole = wide(table.title, _table(table.columns, table.rows, "numbers"))
     return Html("\n".join([el("h2", table.title), whole, el("p", table.note, class_="soft")]))
 
 
@@ -68,10 +66,13 @@ def texts_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     rows = list(rows)
     if not rows:
         return Html("")
+    return Html((el("h3", title) if title else "") + wide(title or columns[0], _table(columns, rows, "text")))
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]], kind: str) -> Html:
     head = el("tr", *(el("th", column, scope="col") for column in columns))
     body = [el("tr", *(el("td", cell) for cell in row)) for row in rows]
-    table = el("table", el("thead", head), el("tbody", *body), class_="text")
-    return Html((el("h3", title) if title else "") + wide(title or columns[0], table))
+    return el("table", el("thead", head), el("tbody", *body), class_=kind)
 
 
 def estimates(rows: Sequence[tuple[str, Estimate]]) -> Html:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
 
 from evaluation.engine.store import Checkpoint
-from evaluation.grading.credit import Credit, default_rules
+from evaluation.grading.credit import default_rules
 from evaluation.grading.decided import Decided
 from evaluation.metrics.sessions import METRICS
 from evaluation.metrics.texts import percent
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.session import COVERED
 from evaluation.runner.elements import Html, el, estimates, exchange, page, scores_table, texts_table
 from evaluation.runner.results import Results, SessionResult
 from evaluation.runner.scores import TITLES, ScoredResults, score, score_tables
+
+MET = {True: "met", False: "not met", None: "ungraded"}
 
 
 def results_page(results: Results) -> str:
@@ -68,14 +70,14 @@ def _session(results: Results, session: SessionResult) -> Html:
 
 def _intents(session: SessionResult) -> Html:
     rows = [
-        (intent.content, el("span", intent.status, class_=_colour(intent.status)), str(intent.turn or ""))
+        (intent.content, _mark(intent.status, intent.status in COVERED), str(intent.turn or ""))
         for intent in session.kept.intents(session.task)
     ]
     return texts_table("Hidden intents", ("intent", "how it ended", "turn"), rows)
 
 
-def _colour(status: str) -> str:
-    return "met" if status in ("completed", "inferred") else "unmet"
+def _mark(word: str, met: bool | None) -> Html:
+    return el("span", word, class_="met" if met else "unmet")
 
 
 def _checklist(results: Results, session: SessionResult, mode: ScoringMode) -> Html:
@@ -88,7 +90,7 @@ def _checklist(results: Results, session: SessionResult, mode: ScoringMode) -> H
         credit = rule.credit([[(each.turn, each.met) for each in decisions]])
         shown = next((each for each in decisions if each.turn == credit.turn), decisions[-1])
         why = " ".join(filter(None, (f"“{shown.quote}”" if shown.quote else "", shown.reason, shown.error)))
-        rows.append((_criterion(session, index, shown), _met(credit), why))
+        rows.append((_criterion(session, index, shown), _mark(MET[credit.value], credit.value), why))
     suffix = f" ({mode})" if len(results.run.terms.modes) > 1 else ""
     return texts_table(f"Checklist{suffix}", ("criterion", "verdict", "evidence and reason"), rows)
 
@@ -96,11 +98,6 @@ def _checklist(results: Results, session: SessionResult, mode: ScoringMode) -> H
 def _criterion(session: SessionResult, index: int, decided: Decided) -> str:
     items = session.task.scored_items
     return items[index - 1].criterion if index <= len(items) else decided.label
-
-
-def _met(credit: Credit) -> Html:
-    word = {True: "met", False: "not met", None: "ungraded"}[credit.value]
-    return el("span", word, class_="met" if credit.value else "unmet")
 
 
 def _turn(checkpoint: Checkpoint) -> Html:
@@ -115,11 +112,11 @@ def _turn(checkpoint: Checkpoint) -> Html:
 def _on_intents(decided: Iterable[Decided]) -> Html:
     kinds: dict[str, str] = {"satisfaction": "met", "follow_up": "asked for"}
     rows = [
-        (f"intent {each.index}: {kinds.get(each.kind, each.kind)}?", _yes(each.met), f"{each.quote} {each.reason}")
+        (
+            f"intent {each.index}: {kinds.get(each.kind, each.kind)}?",
+            _mark("yes" if each.met else "no", each.met),
+            f"{each.quote} {each.reason}",
+        )
         for each in decided
     ]
     return texts_table("", ("question", "decision", "evidence and reason"), rows)
-
-
-def _yes(met: Any) -> Html:
-    return el("span", "yes" if met else "no", class_="met" if met else "unmet")
