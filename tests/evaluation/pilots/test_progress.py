@@ -35,7 +35,7 @@ def test_failure_of_our_own_says_what_to_do(stub: StubModel):
 
 
 def test_every_failure_of_an_endpoint_has_its_advice():
-    exported = [getattr(llm, name) for name in llm.__all__]
+    exported = vars(llm).values()
     errors = [kind for kind in exported if isinstance(kind, type) and issubclass(kind, EndpointError)]
     kinds = {kind.__name__ for kind in errors if kind is not EndpointError}
 
