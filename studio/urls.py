@@ -25,14 +25,12 @@ from studio.views.personas import files as persona_files
 from studio.views.review import comments, outdated, reading, workflow
 from studio.views.tasks import (
     autosave,
-    build_on,
     copy_page,
     create,
     delete,
     editor,
     live_checks,
     task_list,
-    templates,
     versions,
 )
 
@@ -52,7 +50,7 @@ task_patterns: Patterns = [
     path("remarks/<int:comment>/settle/", comments.resolve, name="comment_resolve"),
     path("remarks/<int:comment>/choose/", comments.resolve_conflict, name="suggestion_conflict"),
     path("people/", workflow.assign, name="assign"),
-    path("template/", templates.mark, name="template"),
+    path("template/", editor.mark_as_template, name="template"),
     path("waive/", findings.waive, name="waive"),
     path("activity/", versions.activity, name="activity"),
     path("versions/", versions.versions, name="versions"),
@@ -69,7 +67,7 @@ task_patterns: Patterns = [
     path("keep/", autosave.autosave_task, name="autosave"),
     path("discard/", autosave.discard, name="discard"),
     path("discarded/<int:number>/take-back/", autosave.take_back, name="take_back"),
-    path("build-on/", build_on.move_scoring, name="build_on"),
+    path("build-on/", editor.move_scoring, name="build_on"),
     path("download/", imports.download_task, name="task_download"),
     path("read/", reading.read, name="task_read"),
     path("delete/", delete.delete, name="task_delete"),
@@ -122,7 +120,7 @@ benchmark_patterns: Patterns = [
     path("tasks/change/", task_list.change, name="tasks_change"),
     path("tasks/copy/", copy_page.copy, name="copy"),
     path("import/", imports.start, name="import_start"),
-    path("import/<int:pk>/", imports.show, name="import"),
+    path("import/<int:pk>/", imports.details, name="import"),
     path("import/<int:pk>/decide/", imports.decide, name="import_decide"),
     path("import/<int:pk>/publication/", imports.publication, name="import_publication"),
     path("personas/new/", profile.create, name="persona_new"),

@@ -27,7 +27,7 @@ from studio.reports.gaps import gaps_by_persona, other_gaps, personas_of
 from studio.reports.progress import by_latest_activity, progress_grids, progress_of
 from studio.reports.statistics import categories_of, figures_of, skills_of, tools_of
 from studio.views.members import members_of
-from studio.views.pages import page_of
+from studio.views.pages import benchmark_page, page_of, show
 
 PERSONAS_PER_PAGE = 25
 MAX_GAPS = 6
@@ -79,9 +79,8 @@ def edit(request: SignedInRequest, slug: str) -> HttpResponse:
         "errors": len(form.errors) + len(credits_form.errors),
         "theirs": theirs,
         "seen": seen(now),
-        "benchmark": benchmark,
     }
-    return render(request, "studio/benchmarks/form.html", context, status=409 if theirs else 200)
+    return show(request, benchmark, "studio/benchmarks/form.html", context, status=409 if theirs else 200)
 
 
 def _settings_forms(benchmark: Benchmark, data: QueryDict | None) -> tuple[BenchmarkForm, CreditsForm]:
@@ -89,45 +88,42 @@ def _settings_forms(benchmark: Benchmark, data: QueryDict | None) -> tuple[Bench
     return BenchmarkForm(data, instance=row), CreditsForm(data, initial=benchmark.credits.model_dump(mode="json"))
 
 
-@login_required
-def benchmark(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark = access.find_benchmark(request.user, slug)
+@benchmark_page()
+def benchmark(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     page = Paginator(range(benchmark.personas.count()), PERSONAS_PER_PAGE).get_page(request.GET.get("page"))
     by_persona = gaps_by_persona(benchmark, personas_of(benchmark))
     to_fix = ((row.persona, gap) for row in by_persona for gap in row.gaps if not gap.unfinished)
     (progress,) = progress_grids([benchmark], limit=PERSONAS_PER_PAGE, start=max(0, page.start_index() - 1))
-    return render(
+    return show(
         request,
+        benchmark,
         "studio/benchmarks/benchmark.html",
         {
-            "benchmark": benchmark,
             "page": page,
             "progress": progress,
             "total": counts.benchmark_counts([benchmark])[benchmark.pk],
             "gaps": list(islice(to_fix, MAX_GAPS)),
             "to_fix": sum(not gap.unfinished for row in by_persona for gap in row.found),
             "unfinished": sum(any(gap.unfinished for gap in row.found) for row in by_persona),
-            "can": access.actions_in(request.user, benchmark),
             "members": members_of(benchmark),
             "events": latest_events(benchmark, most=8),
         },
     )
 
 
-@login_required
-def statistics(request: SignedInRequest, slug: str) -> HttpResponse:
+@benchmark_page()
+def statistics(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     """Tables 2 to 5 of the paper, for this benchmark."""
-    benchmark = access.find_benchmark(request.user, slug)
     personas = personas_of(benchmark)
     figures = figures_of(personas)
     total = sum_figures(figures.values())
     tools = tools_of(benchmark)
     category_rows, without_category = categories_of(benchmark)
-    return render(
+    return show(
         request,
+        benchmark,
         "studio/reports/statistics.html",
         {
-            "benchmark": benchmark,
             "rows": [(persona, figures[persona.pk]) for persona in personas],
             "total": total,
             "means": [total.per_task(name) for name in MEAN_FIGURES],
@@ -141,47 +137,40 @@ def statistics(request: SignedInRequest, slug: str) -> HttpResponse:
     )
 
 
-@login_required
-def gaps(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark = access.find_benchmark(request.user, slug)
+@benchmark_page()
+def gaps(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     personas = {persona.pk: persona for persona in personas_of(benchmark)}
     by_persona = gaps_by_persona(benchmark, personas.values())
-    return render(
+    return show(
         request,
+        benchmark,
         "studio/reports/gaps.html",
         {
-            "benchmark": benchmark,
             "plan": benchmark.plan,
             "page": Paginator(by_persona, PERSONAS_PER_PAGE).get_page(request.GET.get("page")),
             "personas": len(personas),
             "others": other_gaps(benchmark, personas),
-            "can": access.actions_in(request.user, benchmark),
         },
     )
 
 
-@login_required
-def history(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark = access.find_benchmark(request.user, slug)
+@benchmark_page()
+def history(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     events = recent_events(access.benchmarks_for(request.user).filter(pk=benchmark.pk))
-    return render(
-        request,
-        "studio/activity/history.html",
-        {"benchmark": benchmark, "page": Paginator(events, 50).get_page(request.GET.get("page"))},
-    )
+    page = Paginator(events, 50).get_page(request.GET.get("page"))
+    return show(request, benchmark, "studio/activity/history.html", {"page": page})
 
 
-@login_required
-def findings(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark = access.find_benchmark(request.user, slug)
+@benchmark_page()
+def findings(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     severity = request.GET.get("severity", "")
     severity = severity if severity in ("error", "warning", "hint") else ""
     rows = OpenFindings(benchmark, severity)
-    return render(
+    return show(
         request,
+        benchmark,
         "studio/findings/list.html",
         {
-            "benchmark": benchmark,
             "severity": severity,
             "total": rows.totals,
             "unchecked": unchecked_tasks(benchmark) if rows.totals["error"] else 0,

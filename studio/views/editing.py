@@ -26,6 +26,7 @@ from studio.forms.post_data import number_of
 from studio.models import Autosave, Benchmark, Persona
 from studio.personas.files import FileEditor, FileKind, FileVersions
 from studio.views.conflicts import conflict_paths, conflict_rows
+from studio.views.pages import frame, place_of
 
 S = TypeVar("S", bound=Spec)
 BUTTONS = {
@@ -155,6 +156,8 @@ class FilePage(EditorPage[S]):
     key: str
     """Of the kind of page, for autosaved text."""
     template: str
+    lists = "profile"
+    """The page that has the kind's files."""
     reloads_after_save = True
 
     def __init__(self, request: SignedInRequest, persona: Persona, name: str = "") -> None:
@@ -164,20 +167,20 @@ class FilePage(EditorPage[S]):
         self.editor = FileEditor(self.versions, f"{self.key}:{name}", request.user)
         self.address = self.address_of(name)
 
-    @abstractmethod
-    def address_of(self, name: str) -> str:
-        """Where a save of the file leads, once it is called ``name``."""
-
     @property
     def list_address(self) -> str:
-        return self.reverse("profile")
+        return self.reverse(self.lists)
+
+    def address_of(self, name: str) -> str:
+        """Where a save of the file leads, once it is called ``name``."""
+        return self.list_address
 
     @property
     def exists(self) -> bool:
         return self.kind.find(load_episode(self.persona, with_tasks=False).persona, self.name) is not None
 
     def reverse(self, page: str, *more: str) -> str:
-        return reverse(f"studio:{page}", args=[self.benchmark.slug, self.persona.user_id, *more])
+        return reverse(f"studio:{page}", args=[*place_of(self.persona), *more])
 
     @abstractmethod
     def file_context(self, values: Any, spec: S) -> dict[str, Any]:
@@ -185,10 +188,8 @@ class FilePage(EditorPage[S]):
 
     def context(self, values: Any, spec: S) -> dict[str, Any]:
         return {
-            "persona": self.persona,
-            "benchmark": self.benchmark,
+            **frame(self.request, self.persona),
             "on_version": self.persona.version,
-            "can": access.actions_in(self.user, self.benchmark),
             "autosave_address": f"{self.reverse('file_autosave', self.key)}?name={quote(self.name)}",
             "delete_address": f"{self.reverse('file_delete', self.key)}?name={quote(self.name)}",
             **self.file_context(values, spec),

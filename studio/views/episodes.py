@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST
+from django.shortcuts import redirect
 
 from studio import access
 from studio.access import SignedInRequest
@@ -20,20 +18,17 @@ from studio.findings.queries import findings_of_task
 from studio.forms.post_data import number_of
 from studio.models import Persona
 from studio.reports import counts
+from studio.views.pages import persona_page, show
 
 
-@login_required
-def board(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
+@persona_page()
+def board(request: SignedInRequest, persona: Persona) -> HttpResponse:
     """``?task=`` is the card that is open."""
-    persona = access.find_persona(request.user, slug, user_id)
     return _page(request, persona, board_of(persona), request.GET.get("task", ""))
 
 
-@login_required
-@require_POST
-def arrange(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    persona = access.find_persona(request.user, slug, user_id)
-    access.require(request.user, persona.benchmark, "edit")
+@persona_page("edit", "POST")
+def arrange(request: SignedInRequest, persona: Persona) -> HttpResponse:
     current = board_of(persona)
     ids = {str(card.task.pk): card.task.task_id for card in (*current.cards, *current.unplaced)}
     posted = request.POST
@@ -71,16 +66,13 @@ def _page(
 ) -> HttpResponse:
     card = board.card(number_of(open_card))
     context: dict[str, Any] = {
-        "persona": persona,
-        "benchmark": persona.benchmark,
         "board": board,
         "card": card,
         "splits": list(Split),
         "count": counts.persona_counts([persona])[persona.pk],
-        "can": access.actions_in(request.user, persona.benchmark),
         "refusal": refusal,
     }
-    if "edit" in context["can"]:
+    if access.may(request.user, persona.benchmark, "edit"):
         context["undo"] = undo.to_undo(persona, request.user)
         context["redo"] = undo.to_redo(persona, request.user)
     if card:
@@ -93,4 +85,4 @@ def _page(
             for other in board.cards
             if card.number and other.number and other.number < card.number and other.task.pk not in needed
         ]
-    return render(request, "studio/episodes/board.html", context, status=409 if refusal else 200)
+    return show(request, persona, "studio/episodes/board.html", context, status=409 if refusal else 200)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 
 from studio import access
 from studio.access import SignedInRequest
@@ -24,6 +21,7 @@ from studio.files.uploads import UploadError, validate_upload_size
 from studio.forms.files import LIST as ARTIFACTS
 from studio.forms.files import artifact_row, file_row, free_key
 from studio.models import Blob, Task
+from studio.views.pages import frame, place_of, show, task_page
 from studio.views.tasks.editor_context import file_tokens
 
 PREVIEW_CACHE_SECONDS = 3600
@@ -31,10 +29,9 @@ LONGEST_PATH = 500
 LONGEST_KEY = 80
 
 
-@login_required
-def asset(request: SignedInRequest, slug: str, user_id: str, pk: int, path: str) -> HttpResponse:
+@task_page()
+def asset(request: SignedInRequest, task: Task, path: str) -> HttpResponse:
     """A saved file on a page of its own; the file itself with ``?download`` or ``?raw``."""
-    task = access.find_task(request.user, slug, user_id, pk)
     path = path.replace("\0", "/")
     file = next((file for file in load_task(task).assets if file.path == path), None)
     if file is None:
@@ -42,11 +39,10 @@ def asset(request: SignedInRequest, slug: str, user_id: str, pk: int, path: str)
     return _file_response(request, task, path, get_object_or_404(Blob, pk=file.sha256))
 
 
-@login_required
-def preview_file(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+@task_page()
+def preview_file(request: SignedInRequest, task: Task) -> HttpResponse:
     """As ``asset``, for a file named by its token, which may be in no version yet. ``?part=seen`` and ``?part=edit``
     return what the editor shows below the file's row."""
-    task = access.find_task(request.user, slug, user_id, pk)
     stored = file_tokens(task).unseal(request.GET.get("file", ""))
     path = request.GET.get("path", "").replace("\0", "")[:LONGEST_PATH] or "file"
     if stored is None:
@@ -54,16 +50,13 @@ def preview_file(request: SignedInRequest, slug: str, user_id: str, pk: int) -> 
     return _file_response(request, task, path, get_object_or_404(Blob, pk=stored[0]))
 
 
-@login_required
-@require_POST
-def add(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+@task_page("edit", "POST")
+def add(request: SignedInRequest, task: Task) -> HttpResponse:
     """Store one file and return its row, or the reason why not.
 
     ``taken`` and ``stored`` are the keys and tokens of the page's rows. With ``reference``, the key of an expected
     artifact, the file becomes its reference.
     """
-    task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.persona.benchmark, "edit")
     path = request.POST.get("path", "").replace("\0", "").strip()
     file = request.FILES.get("file")
     if file is None:
@@ -76,7 +69,7 @@ def add(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRespo
         return JsonResponse({"problem": str(error)}, status=422)
     content = file.read()
     stored = FileRef(path=path, sha256=Blob.objects.store([content])[0], size=len(content))
-    context: dict[str, object] = {"form": None, "can": ["edit"]} | _frame(task)
+    context: dict[str, object] = frame(request, task) | {"form": None, "can": ["edit"]}
     if key := request.POST.get("reference", "")[:LONGEST_KEY]:
         row = artifact_row(key, path, "", Content(sha256=stored.sha256, size=stored.size), file_tokens(task))
         return render(request, "studio/tasks/rows/artifact.html", context | {"row": row, "key": key})
@@ -84,11 +77,9 @@ def add(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRespo
     return render(request, "studio/files/parts/row.html", context | {"row": row, "key": row["key"]})
 
 
-@login_required
-@require_POST
-def syntax(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+@task_page("view", "POST")
+def syntax(request: SignedInRequest, task: Task) -> HttpResponse:
     """The first syntax error in a text, if its path has a type that is checked."""
-    access.find_task(request.user, slug, user_id, pk)
     text = request.POST.get("text", "").replace("\r\n", "\n")
     flaw = syntax_flaw(request.POST.get("path", ""), text)
     return JsonResponse({"line": flaw.line, "problem": flaw.description} if flaw else {"line": 0, "problem": ""})
@@ -100,19 +91,19 @@ def _file_response(request: SignedInRequest, task: Task, path: str, blob: Blob) 
     if "raw" in request.GET:
         return inline(path, bytes(blob.content))
     preview = _cached_preview(path, blob)
-    address = reverse("studio:preview", args=_url_args(task))
+    address = reverse("studio:preview", args=place_of(task))
     address += f"?{urlencode({'file': file_tokens(task).seal(blob.sha256, blob.size), 'path': path})}"
-    context = {"path": path, "size": blob.size, "preview": preview, "address": address} | _frame(task)
+    context = {"path": path, "size": blob.size, "preview": preview, "address": address}
     if request.GET.get("part") == "edit":
         if not preview.editable:
             raise Http404
         list_name = ARTIFACTS if request.GET.get("list") == ARTIFACTS else "assets"
         context |= {"key": request.GET.get("key", ""), "list": list_name}
-        return render(request, "studio/files/parts/text.html", context)
+        return show(request, task, "studio/files/parts/text.html", context)
     if request.GET.get("part") == "seen":
         may_edit = access.may(request.user, task.persona.benchmark, "edit")
-        return render(request, "studio/files/parts/preview.html", context | {"in_editor": may_edit})
-    return render(request, "studio/files/file.html", context)
+        return show(request, task, "studio/files/parts/preview.html", context | {"in_editor": may_edit})
+    return show(request, task, "studio/files/file.html", context)
 
 
 def _cached_preview(path: str, blob: Blob) -> Preview:
@@ -122,12 +113,3 @@ def _cached_preview(path: str, blob: Blob) -> Preview:
         cached = preview_of(path, bytes(blob.content))
         cache.set(key, cached, PREVIEW_CACHE_SECONDS)
     return cached
-
-
-def _url_args(task: Task) -> list[Any]:
-    return [task.persona.benchmark.slug, task.persona.user_id, task.pk]
-
-
-def _frame(task: Task) -> dict[str, object]:
-    persona = task.persona
-    return {"task": task, "persona": persona, "benchmark": persona.benchmark}

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_POST
 
 from studio import access
 from studio.access import SignedInRequest
 from studio.domain.storable import storable_text
 from studio.findings import waivers
 from studio.findings.waivers import WaiverError
+from studio.models import Task
 from studio.tasks.checks import check_unsaved, episode_with
+from studio.views.pages import task_page
 from studio.views.tasks import live_checks
 
 SUCCESS_MESSAGES = {
@@ -23,12 +23,10 @@ SUCCESS_MESSAGES = {
 }
 
 
-@login_required
-@require_POST
-def waive(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+@task_page("view", "POST")
+def waive(request: SignedInRequest, task: Task) -> HttpResponse:
     """``verdict`` is ``waive``, ``unwaive`` or, for errors, ``set_aside``. The editor sends its form along: the text on
     the page is checked, and the response is that of a check."""
-    task = access.find_task(request.user, slug, user_id, pk)
     verdict = request.POST.get("verdict", "waive")
     access.require(request.user, task.persona.benchmark, "manage" if verdict == "set_aside" else "edit")
     user = request.user

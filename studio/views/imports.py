@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.shortcuts import get_object_or_404, redirect
 
 from studio import access
 from studio.access import SignedInRequest
@@ -22,14 +20,13 @@ from studio.imports.publication import (
     decline_publication,
     pending_publication,
 )
-from studio.models import Import
+from studio.models import Benchmark, Import, Persona, Task
 from studio.personas.cast import wanting_personas
+from studio.views.pages import benchmark_page, persona_page, place_of, show, task_page
 
 
-@login_required
-def start(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark = access.find_benchmark(request.user, slug)
-    access.require(request.user, benchmark, "edit")
+@benchmark_page("edit")
+def start(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     posted = request.method == "POST"
     may_publish = access.may(request.user, benchmark, "manage")
     form = ImportForm(*((request.POST, request.FILES) if posted else ()), may_publish=may_publish)
@@ -38,77 +35,63 @@ def start(request: SignedInRequest, slug: str) -> HttpResponse:
             data, name = _uploaded(request, form)
             published = form.cleaned_data.get("published", False)
             row = staging.preview(benchmark, data, name=name, by=request.user, published=published)
-            return redirect("studio:import", slug, row.pk)
+            return redirect(row)
         except UploadError as error:
             form.add_error(None, str(error))
-    return render(
-        request,
-        "studio/imports/start.html",
-        {"benchmark": benchmark, "form": form, "imports": benchmark.imports.select_related("by").defer("upload")[:10]},
-    )
+    earlier = benchmark.imports.select_related("by").defer("upload")[:10]
+    return show(request, benchmark, "studio/imports/start.html", {"form": form, "imports": earlier})
 
 
-@login_required
-def show(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    benchmark = access.find_benchmark(request.user, slug)
-    access.require(request.user, benchmark, "edit")
+@benchmark_page("edit")
+def details(request: SignedInRequest, benchmark: Benchmark, pk: int) -> HttpResponse:
     row = get_object_or_404(benchmark.imports.select_related("by", "publication_by").defer("upload"), pk=pk)
     requested = row.publication == Import.Publication.REQUESTED
-    return render(
-        request,
-        "studio/imports/import.html",
-        {
-            "benchmark": benchmark,
-            "import": row,
-            "report": row.report,
-            "pending": pending_publication(row, request.user) if requested else None,
-            "may_publish": access.may(request.user, benchmark, "manage"),
-            "form": ImportForm(may_publish=access.may(request.user, benchmark, "manage")),
-        },
-    )
+    may_publish = access.may(request.user, benchmark, "manage")
+    context = {
+        "import": row,
+        "report": row.report,
+        "pending": pending_publication(row, request.user) if requested else None,
+        "may_publish": may_publish,
+        "form": ImportForm(may_publish=may_publish),
+    }
+    return show(request, benchmark, "studio/imports/import.html", context)
 
 
-@login_required
-@require_POST
-def decide(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    benchmark = access.find_benchmark(request.user, slug)
-    access.require(request.user, benchmark, "edit")
+@benchmark_page("edit", "POST")
+def decide(request: SignedInRequest, benchmark: Benchmark, pk: int) -> HttpResponse:
     row = get_object_or_404(benchmark.imports.defer("upload"), pk=pk)
     if "drop" in request.POST:
         staging.drop(row)
         messages.info(request, "Discarded. Nothing was changed.")
-        return redirect("studio:import_start", slug)
+        return redirect("studio:import_start", benchmark.slug)
     try:
         asks = "published" in request.POST if "publication_choice" in request.POST else None
         report = staging.confirm(row, by=request.user, published=asks)
     except UploadError as error:
         messages.error(request, str(error))
-        return redirect("studio:import", slug, pk)
+        return redirect(row)
     if not report.ok:
         messages.error(request, "Nothing was imported: something has changed since the preview that prevents it.")
-        return redirect("studio:import", slug, pk)
+        return redirect(row)
     new, changed = len(report.created), len(report.updated)
     messages.success(request, f"Imported: {new} new, {changed} changed, {len(report.unchanged)} unchanged.")
     if report.unchecked:
         messages.info(request, f"The checks of {count_of(report.unchecked, 'task')} run now in the background.")
     if report.publication:
         messages.info(request, "Another owner has been asked to confirm that the tasks were approved elsewhere.")
-        return redirect("studio:import", slug, pk)
+        return redirect(row)
     wanting = [] if report.unchecked else wanting_personas(report.personas)
     if len(report.personas) == 1 and wanting:
-        return redirect("studio:cast", slug, wanting[0].user_id)
+        return redirect("studio:cast", *place_of(wanting[0]))
     if wanting:
         names = ", ".join(str(persona) for persona in wanting)
         messages.warning(request, f"Tasks name people or accounts that the apps lack. Open the cast of {names}.")
     return redirect(report.personas[0] if len(report.personas) == 1 else benchmark)
 
 
-@login_required
-@require_POST
-def publication(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+@benchmark_page("manage", "POST")
+def publication(request: SignedInRequest, benchmark: Benchmark, pk: int) -> HttpResponse:
     """Confirm that imported tasks were approved elsewhere, or decline."""
-    benchmark = access.find_benchmark(request.user, slug)
-    access.require(request.user, benchmark, "manage")
     row = get_object_or_404(benchmark.imports.defer("upload"), pk=pk)
     try:
         if "decline" in request.POST:
@@ -119,21 +102,17 @@ def publication(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
             messages.success(request, f"{count_of(approved, 'task')} marked as approved elsewhere.")
     except PublicationError as error:
         messages.error(request, str(error))
-    return redirect("studio:import", slug, pk)
+    return redirect(row)
 
 
-@login_required
-@require_GET
-def download_persona(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    persona = access.find_persona(request.user, slug, user_id)
+@persona_page("view", "GET")
+def download_persona(request: SignedInRequest, persona: Persona) -> HttpResponse:
     return download(f"{persona.user_id}.zip", persona_archive(persona))
 
 
-@login_required
-@require_GET
-def download_task(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    task = access.find_task(request.user, slug, user_id, pk)
-    return download(f"{user_id}-{task.task_id}.zip", task_archive(task))
+@task_page("view", "GET")
+def download_task(request: SignedInRequest, task: Task) -> HttpResponse:
+    return download(f"{task.persona.user_id}-{task.task_id}.zip", task_archive(task))
 
 
 def _uploaded(request: SignedInRequest, form: ImportForm) -> tuple[bytes, str]:

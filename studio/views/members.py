@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 
 from studio import access
 from studio.access import SignedInRequest
@@ -16,14 +14,13 @@ from studio.forms.accounts import InvitationForm
 from studio.forms.benchmarks import MemberForm
 from studio.forms.post_data import number_of
 from studio.models import Benchmark, Role, User
+from studio.views.pages import benchmark_page, show
 
 
-@login_required
-def members(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark = access.find_benchmark(request.user, slug)
+@benchmark_page(post="manage")
+def members(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     form = MemberForm()
     if request.method == "POST":
-        access.require(request.user, benchmark, "manage")
         form = MemberForm(request.POST)
         if "user" in request.POST:
             person, roles = _member(benchmark, request.POST["user"]), request.POST.getlist("roles")
@@ -33,12 +30,9 @@ def members(request: SignedInRequest, slug: str) -> HttpResponse:
     return _page(request, benchmark, form=form)
 
 
-@login_required
-@require_POST
-def invite_member(request: SignedInRequest, slug: str) -> HttpResponse:
+@benchmark_page("manage", "POST")
+def invite_member(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     """The link is on the answer, and nowhere after."""
-    benchmark = access.find_benchmark(request.user, slug)
-    access.require(request.user, benchmark, "manage")
     form = _invitation_form(request)
     if not form.is_valid():
         return _page(request, benchmark, invitation_form=form)
@@ -58,11 +52,8 @@ def invite_member(request: SignedInRequest, slug: str) -> HttpResponse:
     return redirect("studio:members", benchmark.slug)
 
 
-@login_required
-@require_POST
-def revoke_invitation(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    benchmark = access.find_benchmark(request.user, slug)
-    access.require(request.user, benchmark, "manage")
+@benchmark_page("manage", "POST")
+def revoke_invitation(request: SignedInRequest, benchmark: Benchmark, pk: int) -> HttpResponse:
     revoke(get_object_or_404(benchmark.invitations, pk=pk), by=request.user)
     messages.success(request, "The invitation is withdrawn. Its link no longer works.")
     return redirect("studio:members", benchmark.slug)
@@ -76,18 +67,17 @@ def _page(
     invitation_form: InvitationForm | None = None,
     link: str = "",
 ) -> HttpResponse:
-    answer = render(
+    answer = show(
         request,
+        benchmark,
         "studio/members/members.html",
         {
-            "benchmark": benchmark,
             "people": members_of(benchmark),
             "roles": Role.choices,
             "form": form or MemberForm(),
             "invitation_form": invitation_form or _invitation_form(),
             "invitations": open_invitations(benchmark),
             "link": link,
-            "can": access.actions_in(request.user, benchmark),
         },
     )
     if link:

@@ -8,14 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, JsonResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.views.decorators.http import require_http_methods, require_safe
 
-from studio import access
 from studio.access import SignedInRequest
 from studio.domain.app_tables.cells import Record, write_cell
 from studio.domain.app_tables.declared import RecordFlaw
@@ -37,7 +34,7 @@ from studio.personas.app_tables import (
     save_table,
     validate_room,
 )
-from studio.views.pages import page_of
+from studio.views.pages import page_of, persona_page, place_of, show
 
 PER_PAGE = 25
 SHOWN_FLAWS = 50
@@ -48,13 +45,11 @@ MOVED_ON = (
 )
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def table(request: SignedInRequest, slug: str, user_id: str, app: str, table: str) -> HttpResponse:
-    persona, found = _find(request, slug, user_id, app, table)
+@persona_page("view", "GET", "POST", post="edit")
+def table(request: SignedInRequest, persona: Persona, app: str, table: str) -> HttpResponse:
+    found = _find(persona, app, table)
     if request.method == "GET":
         return _grid(request, persona, found)
-    access.require(request.user, persona.benchmark, "edit")
     changed = apply_row_operation(request.POST)
     if changed is not None:
         return _grid(request, persona, found, typed=changed)
@@ -74,15 +69,13 @@ def table(request: SignedInRequest, slug: str, user_id: str, app: str, table: st
     return redirect(request.get_full_path())
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def import_table(request: SignedInRequest, slug: str, user_id: str, app: str, table: str) -> HttpResponse:
+@persona_page("edit", "GET", "POST")
+def import_table(request: SignedInRequest, persona: Persona, app: str, table: str) -> HttpResponse:
     """A file or pasted text is shown first; what was shown is then saved, or nothing."""
-    persona, found = _find(request, slug, user_id, app, table)
-    access.require(request.user, persona.benchmark, "edit")
-    context = _context(request, persona, found) | {"mode": "add", "max_bytes": MAX_BYTES}
+    found = _find(persona, app, table)
+    context = _context(persona, found) | {"mode": "add", "max_bytes": MAX_BYTES}
     if request.method == "GET":
-        return render(request, "studio/personas/app_import.html", context)
+        return show(request, persona, "studio/personas/app_import.html", context)
     mode = "replace" if request.POST.get("mode") == "replace" else "add"
     context["mode"] = mode
     upload = request.FILES.get("file")
@@ -95,7 +88,7 @@ def import_table(request: SignedInRequest, slug: str, user_id: str, app: str, ta
         read = read_table_file(found.table, content, shown="save" in request.POST)
     except TableFileError as error:
         context |= {"error": str(error), "content": "" if upload else request.POST.get("content", "")}
-        return render(request, "studio/personas/app_import.html", context, status=422)
+        return show(request, persona, "studio/personas/app_import.html", context, status=422)
     flaws = list(read.flaws)
     records = merge_records(found, read.records) if mode == "add" and not flaws else list(read.records)
     if not flaws:
@@ -120,7 +113,7 @@ def import_table(request: SignedInRequest, slug: str, user_id: str, app: str, ta
                 count = len(read.records)
                 what = f"Imported {count} record{'' if count == 1 else 's'} into the {table} of {found.title}."
                 _say_saved(request, what, left)
-                return redirect("studio:app_table", slug, user_id, app, table)
+                return redirect(context["here"])
     keys = {str(record.get(found.table.key.name)) for record in found.records}
     replaced = sum(str(record.get(found.table.key.name)) in keys for record in read.records)
     fields = [field for field in found.table.fields if field.name in read.columns]
@@ -139,13 +132,12 @@ def import_table(request: SignedInRequest, slug: str, user_id: str, app: str, ta
         "content": json.dumps(list(read.records), ensure_ascii=False) if read.records else "[]",
     }
     status = 422 if serious or "error" in context else 200
-    return render(request, "studio/personas/app_import.html", context, status=status)
+    return show(request, persona, "studio/personas/app_import.html", context, status=status)
 
 
-@login_required
-@require_safe
-def export_table(request: SignedInRequest, slug: str, user_id: str, app: str, table: str, kind: str) -> HttpResponse:
-    _, found = _find(request, slug, user_id, app, table)
+@persona_page("view", "GET", "HEAD")
+def export_table(request: SignedInRequest, persona: Persona, app: str, table: str, kind: str) -> HttpResponse:
+    found = _find(persona, app, table)
     if kind not in ("csv", "json"):
         raise Http404
     text = write_table(found.table, found.records) if kind == "csv" else write_json(found.records)
@@ -153,35 +145,22 @@ def export_table(request: SignedInRequest, slug: str, user_id: str, app: str, ta
     return download(f"{app}-{table}.{kind}", (mark + text).encode())
 
 
-@login_required
-@require_safe
-def names(request: SignedInRequest, slug: str, user_id: str) -> JsonResponse:
+@persona_page("view", "GET", "HEAD")
+def names(request: SignedInRequest, persona: Persona) -> JsonResponse:
     """Records of the apps, for those who write about them."""
-    persona = access.find_persona(request.user, slug, user_id)
     return JsonResponse({"records": record_names(persona)})
 
 
-def _find(request: SignedInRequest, slug: str, user_id: str, app: str, table: str) -> tuple[Persona, AppRecords]:
-    persona = access.find_persona(request.user, slug, user_id)
+def _find(persona: Persona, app: str, table: str) -> AppRecords:
     try:
-        return persona, load_records(persona, app, table)
+        return load_records(persona, app, table)
     except KeyError:
         raise Http404 from None
 
 
-def _context(request: SignedInRequest, persona: Persona, found: AppRecords) -> dict[str, Any]:
-    return {
-        "persona": persona,
-        "benchmark": persona.benchmark,
-        "found": found,
-        "table": found.table,
-        "can": access.actions_in(request.user, persona.benchmark),
-        "here": reverse("studio:app_table", args=_place(persona, found)),
-    }
-
-
-def _place(persona: Persona, found: AppRecords) -> list[str]:
-    return [persona.benchmark.slug, persona.user_id, found.app, found.table.name]
+def _context(persona: Persona, found: AppRecords) -> dict[str, Any]:
+    here = reverse("studio:app_table", args=[*place_of(persona), found.app, found.table.name])
+    return {"found": found, "table": found.table, "here": here}
 
 
 def _grid(
@@ -206,7 +185,7 @@ def _grid(
         shown = ",".join(str(index) for index, _ in page.object_list)
     else:
         grid, shown = posted_rows(found.table, typed, flaws or ()), typed.get("shown", "")
-    context = _context(request, persona, found) | {
+    context = _context(persona, found) | {
         "rows": grid,
         "blank": blank_row(found.table),
         "page": page,
@@ -220,7 +199,8 @@ def _grid(
         "error": error,
         "typed": typed is not None,
     }
-    return render(request, "studio/personas/app_table.html", context, status=422 if error or flaws else 200)
+    status = 422 if error or flaws else 200
+    return show(request, persona, "studio/personas/app_table.html", context, status=status)
 
 
 def _of_file(found: AppRecords, records: Sequence[Record], flaws: Sequence[RecordFlaw], mode: str) -> list[RecordFlaw]:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, QueryDict
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.shortcuts import redirect
 
-from studio import access
 from studio.access import SignedInRequest
 from studio.domain.cast import CastEntry, CastPerson
 from studio.domain.phrases import count_of
@@ -26,16 +23,14 @@ from studio.forms.cast import (
 from studio.forms.post_data import apply_row_operation, number_of
 from studio.models import Persona
 from studio.personas.cast import Cast, CastError, enter_cast, load_cast
+from studio.views.pages import persona_page, place_of, show
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def cast(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    persona = access.find_persona(request.user, slug, user_id)
+@persona_page("view", "GET", "POST", post="edit")
+def cast(request: SignedInRequest, persona: Persona) -> HttpResponse:
     found = load_cast(persona)
     if request.method == "GET":
         return _page(request, persona, found)
-    access.require(request.user, persona.benchmark, "edit")
     if (changed := apply_row_operation(request.POST)) is not None:
         return _page(request, persona, found, typed=changed)
     posted = posted_people(request.POST, list(found.apps))
@@ -55,7 +50,7 @@ def cast(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     parts = [count_of(people, "person", "people")] if people else []
     parts += [count_of(len(made), "message")] if made else []
     messages.success(request, f"Saved {' and '.join(parts)} in the apps." if parts else "Nothing was changed.")
-    return redirect("studio:cast", slug, user_id)
+    return redirect("studio:cast", *place_of(persona))
 
 
 def _before(found: Cast, key: str) -> CastPerson | None:
@@ -87,8 +82,6 @@ def _page(
         new = new_rows(typed, apps)
         known, named, new, mail = (typed_rows(rows, typed, flaws or {}) for rows in (known, named, new, mail))
     context = {
-        "persona": persona,
-        "benchmark": persona.benchmark,
         "cast": found,
         "known": known,
         "named": named,
@@ -97,6 +90,5 @@ def _page(
         "problem": problem,
         "wrong": len(flaws or ()),
         "base_version": persona.version if typed is None else typed.get("base_version", ""),
-        "can": access.actions_in(request.user, persona.benchmark),
     }
-    return render(request, "studio/personas/cast.html", context, status=422 if flaws or problem else 200)
+    return show(request, persona, "studio/personas/cast.html", context, status=422 if flaws or problem else 200)

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.forms import Form
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from studio import access
 from studio.access import SignedInRequest
@@ -34,6 +32,7 @@ from studio.personas.tool_servers import TOOL_SERVERS, allowed_here, ask_server,
 from studio.personas.web_pages import WEB_PAGES, find_web_page
 from studio.views.autosave import autosave_response
 from studio.views.editing import FilePage, ReadForm, save_response
+from studio.views.pages import persona_page, show
 from studio.views.personas.scripts import ScriptPage
 
 S = TypeVar("S", bound=Spec)
@@ -83,7 +82,7 @@ class SkillPage(FilePage[SkillText]):
 
 
 class AppPage(FilePage[AppText]):
-    kind, key, template = APP_DATA, "app", "studio/personas/app.html"
+    kind, key, template, lists = APP_DATA, "app", "studio/personas/app.html", "apps"
     most_autosaved = 300_000
     """Characters; longer data is sent with the Save button alone."""
 
@@ -91,13 +90,6 @@ class AppPage(FilePage[AppText]):
         if name not in app_names():
             raise Http404
         super().__init__(request, persona, name)
-
-    def address_of(self, name: str) -> str:
-        return self.list_address
-
-    @property
-    def list_address(self) -> str:
-        return self.reverse("apps")
 
     @property
     def exists(self) -> bool:
@@ -134,12 +126,9 @@ class FormPage(FilePage[S]):
 class WebPagePage(FormPage[WebPage]):
     kind, key, template = WEB_PAGES, "web", "studio/personas/web_page.html"
 
-    def address_of(self, name: str) -> str:
-        return self.list_address
-
     @property
     def list_address(self) -> str:
-        return self.reverse("profile") + "#web"
+        return f"{super().list_address}#web"
 
     def form(self, *sent: Any, spec: WebPage) -> WebPageForm:
         rows = self.persona.tasks.order_by("position", "task_id").values_list("task_id", "title")
@@ -162,14 +151,8 @@ class WebPagePage(FormPage[WebPage]):
 class ServerPage(FormPage[ServerText]):
     """Not saved while somebody types, since each save asks the server."""
 
-    kind, key, template, needs = TOOL_SERVERS, "server", "studio/personas/tool_server.html", "manage"
-
-    def address_of(self, name: str) -> str:
-        return self.list_address
-
-    @property
-    def list_address(self) -> str:
-        return self.reverse("tool_servers")
+    kind, key, template, lists = TOOL_SERVERS, "server", "studio/personas/tool_server.html", "tool_servers"
+    needs = "manage"
 
     def read(self, data: QueryDict, base: ServerText, *, store: bool = False) -> ReadForm[ServerText]:
         form = ToolServerForm(data)
@@ -202,20 +185,16 @@ PAGES: dict[str, type[FilePage[Any]]] = {
 }
 
 
-def _page(request: SignedInRequest, slug: str, user_id: str, kind: str, name: str | int = "") -> FilePage[Any]:
+def _page(request: SignedInRequest, persona: Persona, kind: str, name: str | int = "") -> FilePage[Any]:
     """``name``, or a script's key, stands in the address, or in its query, where it can contain any character."""
-    persona = access.find_persona(request.user, slug, user_id)
     if kind not in PAGES:
         raise Http404
     return PAGES[kind](request, persona, str(name or request.GET.get("name", "").replace("\0", "")[:200]))
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def file(
-    request: SignedInRequest, slug: str, user_id: str, kind: str, name: str = "", pk: int | None = None
-) -> HttpResponse:
-    page = _page(request, slug, user_id, kind, name if pk is None else str(pk))
+@persona_page("view", "GET", "HEAD", "POST")
+def file(request: SignedInRequest, persona: Persona, kind: str, name: str = "", pk: int | None = None) -> HttpResponse:
+    page = _page(request, persona, kind, name if pk is None else str(pk))
     if not page.name or request.method == "POST" or page.needs == "manage":
         access.require(request.user, page.benchmark, page.needs)
     if page.name and not page.exists:
@@ -223,15 +202,14 @@ def file(
     return save_response(page) if request.method == "POST" else page.show()
 
 
-@login_required
-def autosave(request: SignedInRequest, slug: str, user_id: str, kind: str) -> HttpResponse:
-    return autosave_response(_page(request, slug, user_id, kind))
+@persona_page()
+def autosave(request: SignedInRequest, persona: Persona, kind: str) -> HttpResponse:
+    return autosave_response(_page(request, persona, kind))
 
 
-@login_required
-@require_POST
-def delete(request: SignedInRequest, slug: str, user_id: str, kind: str) -> HttpResponse:
-    page = _page(request, slug, user_id, kind)
+@persona_page("view", "POST")
+def delete(request: SignedInRequest, persona: Persona, kind: str) -> HttpResponse:
+    page = _page(request, persona, kind)
     access.require(request.user, page.benchmark, page.needs)
     version = number_of(request.POST.get("base_version"))
     try:
@@ -243,23 +221,12 @@ def delete(request: SignedInRequest, slug: str, user_id: str, kind: str) -> Http
     return redirect(page.list_address)
 
 
-@login_required
-@require_safe
-def apps(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    persona = access.find_persona(request.user, slug, user_id)
-    return render(
-        request, "studio/personas/apps.html", _list_context(request, persona) | {"apps": persona_apps(persona)}
-    )
+@persona_page("view", "GET", "HEAD")
+def apps(request: SignedInRequest, persona: Persona) -> HttpResponse:
+    return show(request, persona, "studio/personas/apps.html", {"apps": persona_apps(persona)})
 
 
-@login_required
-@require_safe
-def servers(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    persona = access.find_persona(request.user, slug, user_id)
+@persona_page("view", "GET", "HEAD")
+def servers(request: SignedInRequest, persona: Persona) -> HttpResponse:
     found = servers_of(load_episode(persona, with_tasks=False).persona)
-    return render(request, "studio/personas/tool_servers.html", _list_context(request, persona) | {"servers": found})
-
-
-def _list_context(request: SignedInRequest, persona: Persona) -> dict[str, Any]:
-    can = access.actions_in(request.user, persona.benchmark)
-    return {"persona": persona, "benchmark": persona.benchmark, "can": can}
+    return show(request, persona, "studio/personas/tool_servers.html", {"servers": found})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
@@ -31,19 +30,18 @@ from studio.forms.personas import (
     read_persona_form,
 )
 from studio.forms.post_data import Posted, apply_row_operation
-from studio.models import Blob, Persona
+from studio.models import Benchmark, Blob, Persona
 from studio.personas import tools_and_skills
 from studio.personas.create import create_persona
 from studio.personas.files import PROFILE
 from studio.personas.web_pages import web_pages_of
 from studio.views.autosave import autosave_response
 from studio.views.editing import FilePage, ReadForm, save_response
+from studio.views.pages import benchmark_page, persona_page, place_of, show
 
 
-@login_required
-def create(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark = access.find_benchmark(request.user, slug)
-    access.require(request.user, benchmark, "edit")
+@benchmark_page("edit")
+def create(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     form = NewPersonaForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -52,15 +50,12 @@ def create(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error(error.field if error.field in form.fields else None, str(error))
         else:
             messages.success(request, f"{persona} was added. Complete the profile, or write the first task.")
-            return redirect("studio:profile", slug, persona.user_id)
-    return render(request, "studio/personas/new.html", {"benchmark": benchmark, "form": form})
+            return redirect("studio:profile", *place_of(persona))
+    return show(request, benchmark, "studio/personas/new.html", {"form": form})
 
 
 class ProfilePage(FilePage[PersonaSpec]):
     kind, key, template = PROFILE, "profile", "studio/personas/profile.html"
-
-    def address_of(self, name: str) -> str:
-        return self.reverse("profile")
 
     def with_errors(self, form: ReadForm[PersonaSpec], invalid: Invalid[PersonaSpec]) -> ReadForm[PersonaSpec]:
         form.values.errors = dict(invalid.errors)
@@ -80,13 +75,11 @@ class ProfilePage(FilePage[PersonaSpec]):
         messages.success(self.request, "Saved.")
 
 
-@login_required
-def profile(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    persona = access.find_persona(request.user, slug, user_id)
+@persona_page(post="edit")
+def profile(request: SignedInRequest, persona: Persona) -> HttpResponse:
     page = ProfilePage(request, persona)
     if request.method != "POST":
         return render(request, "studio/personas/profile.html", page.initial_context())
-    access.require(request.user, persona.benchmark, "edit")
     changed = apply_row_operation(request.POST)
     if changed is None:
         return save_response(page)
@@ -97,23 +90,20 @@ def profile(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     )
 
 
-@login_required
-def autosave(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    return autosave_response(ProfilePage(request, access.find_persona(request.user, slug, user_id)))
+@persona_page()
+def autosave(request: SignedInRequest, persona: Persona) -> HttpResponse:
+    return autosave_response(ProfilePage(request, persona))
 
 
-@login_required
-def history(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    persona = access.find_persona(request.user, slug, user_id)
+@persona_page()
+def history(request: SignedInRequest, persona: Persona) -> HttpResponse:
     events = recent_events(access.benchmarks_for(request.user)).filter(persona=persona)
     page = Paginator(events, 50).get_page(request.GET.get("page"))
-    context = {"benchmark": persona.benchmark, "persona": persona, "page": page}
-    return render(request, "studio/activity/history.html", context)
+    return show(request, persona, "studio/activity/history.html", {"page": page})
 
 
-@login_required
-def version(request: SignedInRequest, slug: str, user_id: str, number: int) -> HttpResponse:
-    persona = access.find_persona(request.user, slug, user_id)
+@persona_page()
+def version(request: SignedInRequest, persona: Persona, number: int) -> HttpResponse:
     rows = persona.revisions.select_related("created_by")
     revision = get_object_or_404(rows, number=number)
     other = rows.filter(number=number - 1).first()
@@ -121,8 +111,6 @@ def version(request: SignedInRequest, slug: str, user_id: str, number: int) -> H
     before = PersonaSpec.model_validate(other.spec) if other else PersonaSpec(user_id=spec.user_id)
     orders = [list(row.episode.get("order", [])) if row else [] for row in (other, revision)]
     context = {
-        "persona": persona,
-        "benchmark": persona.benchmark,
         "revision": revision,
         "number_text": str(number),
         "other": other,
@@ -130,7 +118,7 @@ def version(request: SignedInRequest, slug: str, user_id: str, number: int) -> H
         "after_number": number + 1,
         "changes": compare(before, spec) + compare_orders(*orders),
     }
-    return render(request, "studio/personas/version.html", context)
+    return show(request, persona, "studio/personas/version.html", context)
 
 
 def _profile_context(persona: Persona) -> dict[str, Any]:

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
+from django.shortcuts import get_object_or_404, redirect
 
 from studio import access
 from studio.access import SignedInRequest
@@ -34,6 +32,7 @@ from studio.personas.scripts import (
     tasks_graded_by,
 )
 from studio.views.editing import FilePage, ReadForm
+from studio.views.pages import persona_page, place_of, show
 
 
 class ScriptPage(FilePage[ScriptText]):
@@ -142,49 +141,39 @@ def script_keys(script: GraderScript, task: TaskSpec) -> list[TaskScriptKey]:
     return rows
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def create(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    persona = access.find_persona(request.user, slug, user_id)
-    access.require(request.user, persona.benchmark, "edit")
+@persona_page("edit", "GET", "POST")
+def create(request: SignedInRequest, persona: Persona) -> HttpResponse:
     task_pk = number_of(request.POST.get("task") or request.GET.get("task"))
-    task = access.find_task(request.user, slug, user_id, task_pk) if task_pk else None
+    task = access.find_task(request.user, persona.benchmark.slug, persona.user_id, task_pk) if task_pk else None
     name, message = request.POST.get("name", f"{task.task_id.strip()}.py" if task else ""), ""
     if request.method == "POST":
         try:
             new = create_script(persona, name, STARTER_SCRIPT, by=request.user, task_id=task.pk if task else None)
-            return redirect("studio:script", slug, user_id, new.pk)
+            return redirect("studio:script", *place_of(persona), new.pk)
         except DraftError as error:
             message = str(error)
-    context = {"persona": persona, "benchmark": persona.benchmark, "task": task, "name": name, "error": message}
-    return render(request, "studio/personas/script_new.html", context, status=422 if message else 200)
+    context, status = {"task": task, "name": name, "error": message}, 422 if message else 200
+    return show(request, persona, "studio/personas/script_new.html", context, status=status)
 
 
-@login_required
-def version(request: SignedInRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
-    persona = access.find_persona(request.user, slug, user_id)
+@persona_page()
+def version(request: SignedInRequest, persona: Persona, pk: int, number: int) -> HttpResponse:
     script = find_script(persona, pk)
     shown = _find_version(script, number)
     texts = Blob.objects.read([shown.sha256, shown.before])
     now, before = (texts.get(sha, b"").decode("utf-8", "replace") for sha in (shown.sha256, shown.before))
     context = {
-        "persona": persona,
-        "benchmark": persona.benchmark,
         "script": script,
         "shown": shown,
         "is_now": shown.sha256 == script.blob_id,
         "changes": _changes(before, now) if shown.before else [],
         "text": now,
-        "can": access.actions_in(request.user, persona.benchmark),
     }
-    return render(request, "studio/personas/script_version.html", context)
+    return show(request, persona, "studio/personas/script_version.html", context)
 
 
-@login_required
-@require_POST
-def restore(request: SignedInRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
-    persona = access.find_persona(request.user, slug, user_id)
-    access.require(request.user, persona.benchmark, "edit")
+@persona_page("edit", "POST")
+def restore(request: SignedInRequest, persona: Persona, pk: int, number: int) -> HttpResponse:
     script = find_script(persona, pk)
     _find_version(script, number)
     text = FileVersions(SCRIPTS, persona, script.path).at(number)
@@ -194,7 +183,7 @@ def restore(request: SignedInRequest, slug: str, user_id: str, pk: int, number: 
         messages.success(request, f"Restored version {number} of the script.")
     except DraftError as error:
         messages.error(request, str(error))
-    return redirect("studio:script", slug, user_id, pk)
+    return redirect("studio:script", *place_of(persona), pk)
 
 
 def _find_version(script: GraderScript, number: int) -> ScriptVersion:

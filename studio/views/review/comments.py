@@ -7,10 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST
+from django.shortcuts import get_object_or_404, redirect
 
 from studio import access
 from studio.access import SignedInRequest
@@ -25,15 +23,14 @@ from studio.models import Task
 from studio.review import comments, suggestions
 from studio.review.threads import threads_of
 from studio.tasks.transitions import WorkflowError
+from studio.views.pages import place_of, show, task_page
 from studio.views.tasks.autosave import UnresolvedError, save_autosaved
 from studio.views.tasks.editor_context import FIELDS
 
 
-@login_required
-@require_POST
-def add_comment(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+@task_page("comment", "POST")
+def add_comment(request: SignedInRequest, task: Task) -> HttpResponse:
     """Comment on the selected text. If only the autosaved draft has it, save that as a version first."""
-    task = _task(request, slug, user_id, pk)
     field, _, key = request.POST.get("about", "").partition(":")
     suggestion = request.POST.get("suggestion", "")
     values: dict[str, Any] = {
@@ -57,18 +54,14 @@ def add_comment(request: SignedInRequest, slug: str, user_id: str, pk: int) -> H
     return _perform(request, task, act)
 
 
-@login_required
-@require_POST
-def reply(request: SignedInRequest, slug: str, user_id: str, pk: int, comment: int) -> HttpResponse:
-    task = _task(request, slug, user_id, pk)
+@task_page("comment", "POST")
+def reply(request: SignedInRequest, task: Task, comment: int) -> HttpResponse:
     root = get_object_or_404(task.comments, pk=comment)
     return _perform(request, task, lambda: comments.reply(root, by=request.user, text=request.POST.get("text", "")))
 
 
-@login_required
-@require_POST
-def edit_comment(request: SignedInRequest, slug: str, user_id: str, pk: int, comment: int) -> HttpResponse:
-    task = _task(request, slug, user_id, pk)
+@task_page("comment", "POST")
+def edit_comment(request: SignedInRequest, task: Task, comment: int) -> HttpResponse:
     own = get_object_or_404(task.comments, pk=comment)
 
     def act() -> None:
@@ -81,19 +74,15 @@ def edit_comment(request: SignedInRequest, slug: str, user_id: str, pk: int, com
     return _perform(request, task, act)
 
 
-@login_required
-@require_POST
-def resolve(request: SignedInRequest, slug: str, user_id: str, pk: int, comment: int) -> HttpResponse:
-    task = _task(request, slug, user_id, pk)
+@task_page("comment", "POST")
+def resolve(request: SignedInRequest, task: Task, comment: int) -> HttpResponse:
     root = get_object_or_404(task.comments, pk=comment)
     resolved = "open" not in request.POST
     return _perform(request, task, lambda: comments.resolve(root, by=request.user, resolved=resolved))
 
 
-@login_required
-@require_POST
-def apply(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    task = _task(request, slug, user_id, pk, "edit")
+@task_page("edit", "POST")
+def apply(request: SignedInRequest, task: Task) -> HttpResponse:
     keys = [key for key in map(number_of, request.POST.getlist("comment")) if key]
     try:
         done = suggestions.apply(task.pk, keys, by=request.user)
@@ -106,13 +95,12 @@ def apply(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRes
         messages.info(request, "The text already says that. The suggestion is resolved.")
     if not done.unresolved:
         return redirect(f"{task.get_absolute_url()}#comments")
-    return redirect("studio:suggestion_conflict", slug, user_id, pk, done.unresolved[0].pk)
+    return redirect("studio:suggestion_conflict", *place_of(task), done.unresolved[0].pk)
 
 
-@login_required
-def resolve_conflict(request: SignedInRequest, slug: str, user_id: str, pk: int, comment: int) -> HttpResponse:
+@task_page("edit")
+def resolve_conflict(request: SignedInRequest, task: Task, comment: int) -> HttpResponse:
     """Apply a suggestion whose text has changed since, as edited by the user."""
-    task = _task(request, slug, user_id, pk, "edit")
     row = get_object_or_404(
         task.comments.select_related("author", "revision"), pk=comment, suggestion__isnull=False, applied_in=None
     )
@@ -130,7 +118,7 @@ def resolve_conflict(request: SignedInRequest, slug: str, user_id: str, pk: int,
             problem, status = "Someone changed it again while you were reading. This is the current text.", 409
         except (WorkflowError, DraftError) as error:
             problem, status = str(error), 422
-    context = _frame(task) | {
+    context = {
         "comment": row,
         "conflict": conflict,
         "text": text.replace("\r\n", "\n"),
@@ -139,13 +127,7 @@ def resolve_conflict(request: SignedInRequest, slug: str, user_id: str, pk: int,
         "since": word_pieces(conflict.original, conflict.current or ""),
         "would": word_pieces(conflict.current or "", conflict.suggested),
     }
-    return render(request, "studio/review/suggestion.html", context, status=status)
-
-
-def _task(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str = "comment") -> Task:
-    task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.persona.benchmark, action)
-    return task
+    return show(request, task, "studio/review/suggestion.html", context, status=status)
 
 
 def _perform(request: SignedInRequest, task: Task, act: Callable[[], object]) -> HttpResponse:
@@ -161,22 +143,16 @@ def _perform(request: SignedInRequest, task: Task, act: Callable[[], object]) ->
         return redirect(f"{task.get_absolute_url()}#comments")
     task.refresh_from_db()
     spec = load_task(task)
-    context = _frame(task) | {
+    context = {
         "threads": threads_of(task, quotable_texts(spec.to_json())),
         "form": {
             "intents": [{"key": intent.uid, "content": intent.content} for intent in spec.intents],
             "checklist": [{"key": item.uid, "criterion": item.criterion} for item in spec.checklist],
         },
         "fields": FIELDS,
-        "can": access.actions_in(request.user, task.persona.benchmark),
         "problem": problem,
     }
-    return render(request, "studio/review/parts/comments.html", context)
-
-
-def _frame(task: Task) -> dict[str, Any]:
-    persona = task.persona
-    return {"task": task, "persona": persona, "benchmark": persona.benchmark}
+    return show(request, task, "studio/review/parts/comments.html", context)
 
 
 def _quote(request: SignedInRequest) -> Quote | None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.shortcuts import redirect
 
 from studio import access
 from studio.access import SignedInRequest
@@ -15,16 +13,14 @@ from studio.models import Persona
 from studio.review import outdated
 from studio.review.checklist import QUESTIONS, posted_answers
 from studio.tasks.transitions import WorkflowError
+from studio.views.pages import persona_page, place_of, show
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def approvals(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
+@persona_page("view", "GET", "POST", post="review")
+def approvals(request: SignedInRequest, persona: Persona) -> HttpResponse:
     """What has changed since tasks of the persona were approved, and the tasks it outdates."""
-    persona = access.find_persona(request.user, slug, user_id)
     if request.method == "GET":
         return _page(request, persona)
-    access.require(request.user, persona.benchmark, "review")
     try:
         approved = outdated.approve_again(
             persona,
@@ -36,7 +32,7 @@ def approvals(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse
     except WorkflowError as error:
         return _page(request, persona, problem=str(error))
     messages.success(request, f"Approved {count_of(len(approved), 'task')} again.")
-    return redirect("studio:approvals", slug, user_id)
+    return redirect("studio:approvals", *place_of(persona))
 
 
 def _page(request: SignedInRequest, persona: Persona, problem: str = "") -> HttpResponse:
@@ -44,8 +40,6 @@ def _page(request: SignedInRequest, persona: Persona, problem: str = "") -> Http
     may = access.actions_in(request.user, persona.benchmark)
     own = outdated.may_approve_again(tasks, request.user) if "review" in may else []
     context = {
-        "persona": persona,
-        "benchmark": persona.benchmark,
         "tasks": tasks,
         "changes": outdated.changes_since_approval(tasks),
         "approvable": own,
@@ -55,4 +49,4 @@ def _page(request: SignedInRequest, persona: Persona, problem: str = "") -> Http
         "typed_review": {"answers": posted_answers(request.POST), "text": request.POST.get("text", "")},
         "review_questions": QUESTIONS,
     }
-    return render(request, "studio/review/outdated.html", context, status=409 if problem else 200)
+    return show(request, persona, "studio/review/outdated.html", context, status=409 if problem else 200)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.html import format_html
-from django.views.decorators.http import require_POST
 
 from studio import access
 from studio.access import SignedInRequest
@@ -20,6 +18,7 @@ from studio.reports.todo import tasks_to_review
 from studio.review import assignments, workflow
 from studio.review.checklist import posted_answers
 from studio.tasks.transitions import WorkflowError, reopen, retire, submit, withdraw
+from studio.views.pages import place_of, show, task_page
 from studio.views.tasks.autosave import UnresolvedError, save_autosaved
 from studio.views.tasks.editor import initial_context
 
@@ -36,11 +35,9 @@ NO_REVIEWER = "Submitted, but nobody else can review here yet. An owner can add 
 REVIEWING = {"approve", "request_changes"}
 
 
-@login_required
-@require_POST
-def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str) -> HttpResponse:
+@task_page("view", "POST")
+def step(request: SignedInRequest, task: Task, action: str) -> HttpResponse:
     """One workflow step. A review that fails returns the task's page with what was typed."""
-    task = access.find_task(request.user, slug, user_id, pk)
     if action not in DONE_MESSAGES:
         raise Http404
     access.require(request.user, task.persona.benchmark, "review" if action in REVIEWING else "edit")
@@ -48,12 +45,12 @@ def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str
         if action == "submit":
             save_autosaved(request, task)
             if "sheet" in request.POST:
-                return redirect("studio:submission", slug, user_id, pk)
+                return redirect("studio:submission", *place_of(task))
         changed = _perform(action, task, request)
     except (WorkflowError, UnresolvedError, assignments.AssignmentError) as error:
         messages.error(request, str(error))
         if action in REVIEWING:
-            task = access.find_task(request.user, slug, user_id, pk)
+            task = access.find_task(request.user, *place_of(task))
             typed = {"text": request.POST.get("text", ""), "answers": posted_answers(request.POST), "open": True}
             context = initial_context(request, task) | {"typed_review": typed}
             return render(request, "studio/tasks/editor.html", context, status=409)
@@ -86,23 +83,17 @@ def _who_reviews(task: Task) -> str:
     return f"{names[0]} will review it." if len(names) == 1 else f"Any of these will review it: {', '.join(names)}."
 
 
-@login_required
-def submission(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+@task_page("edit")
+def submission(request: SignedInRequest, task: Task) -> HttpResponse:
     """What reviewers will find, and who is asked, before a task is submitted."""
-    task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.persona.benchmark, "edit")
     found = list(open_findings().filter(task=task).order_by(WEIGHT, "pk"))
     context = {
-        "task": task,
-        "persona": task.persona,
-        "benchmark": task.persona.benchmark,
-        "can": access.actions_in(request.user, task.persona.benchmark),
         "blanks": [finding for finding in found if finding.rule == BLANK],
         "findings": [finding for finding in found if finding.rule != BLANK],
         "comments": workflow.open_threads(task).select_related("author"),
         "people": assignments.assignees_of(task, authors=authors_of_newest([task])[task.pk]),
     }
-    return render(request, "studio/review/submission.html", context)
+    return show(request, task, "studio/review/submission.html", context)
 
 
 def _with_next_review(text: str, request: SignedInRequest) -> str:
@@ -113,13 +104,10 @@ def _with_next_review(text: str, request: SignedInRequest) -> str:
     return format_html("{} Next to review: <a href='{}'>{}</a>", text, task.get_absolute_url(), task)
 
 
-@login_required
-@require_POST
-def assign(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+@task_page("assign", "POST")
+def assign(request: SignedInRequest, task: Task) -> HttpResponse:
     """Assign an author and reviewers; with ``fewest``, the eligible reviewer with the fewest open reviews."""
-    task = access.find_task(request.user, slug, user_id, pk)
     benchmark = task.persona.benchmark
-    access.require(request.user, benchmark, "assign")
     members = User.objects.filter(memberships__benchmark=benchmark).distinct()
     by_username = {user.username: user for user in members}
     writer = by_username.get(request.POST.get("writer", ""))

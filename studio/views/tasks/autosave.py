@@ -7,13 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
-from django.views.decorators.http import require_POST
 
-from studio import access
 from studio.access import SignedInRequest
 from studio.domain.task import TaskSpec
 from studio.drafts import autosave
@@ -30,6 +27,7 @@ from studio.models import Blob, Task
 from studio.tasks.save import TaskEditor
 from studio.views.autosave import autosave_response
 from studio.views.editing import EditorPage, ReadForm
+from studio.views.pages import task_page
 from studio.views.tasks import editor_context
 
 ERROR_INPUTS = {
@@ -98,9 +96,9 @@ def _input_of(error: DraftError, form: TaskForm) -> str:
     return error.field
 
 
-@login_required
-def autosave_task(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    return autosave_response(TaskPage(request, access.find_task(request.user, slug, user_id, pk)))
+@task_page()
+def autosave_task(request: SignedInRequest, task: Task) -> HttpResponse:
+    return autosave_response(TaskPage(request, task))
 
 
 def autosave_posted(request: SignedInRequest, task: Task) -> None:
@@ -122,22 +120,16 @@ def save_autosaved(request: SignedInRequest, task: Task, *, note: str = "") -> N
         raise UnresolvedError(str(outcome.refusal or unreadable))
 
 
-@login_required
-@require_POST
-def discard(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.persona.benchmark, "edit")
+@task_page("edit", "POST")
+def discard(request: SignedInRequest, task: Task) -> HttpResponse:
     autosave.discard(EditorKey(task=task), request.user)
     return redirect(task)
 
 
-@login_required
-@require_POST
-def take_back(request: SignedInRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
+@task_page("edit", "POST")
+def take_back(request: SignedInRequest, task: Task, number: int) -> HttpResponse:
     """Discarded text is the autosaved text again."""
-    task = access.find_task(request.user, slug, user_id, pk)
     row = get_object_or_404(autosave.discarded_texts(EditorKey(task=task), request.user), pk=number)
-    access.require(request.user, task.persona.benchmark, "edit")
     autosave.take_back(row)
     return redirect(task)
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 
 from studio import access
 from studio.access import SignedInRequest
 from studio.forms.post_data import number_of
 from studio.models import Benchmark, Task
 from studio.tasks import copy_tasks
+from studio.views.pages import benchmark_page, show
 
 
-@login_required
-def copy(request: SignedInRequest, slug: str) -> HttpResponse:
+@benchmark_page()
+def copy(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     """Preview first; ``sure`` copies only if the choices are those of the preview (``previewed``)."""
-    benchmark = access.find_benchmark(request.user, slug)
     data = request.POST if request.method == "POST" else request.GET
     tasks = _tasks(benchmark, data.getlist("task"))
     targets = access.personas_to_edit(request.user)
@@ -33,7 +32,6 @@ def copy(request: SignedInRequest, slug: str) -> HttpResponse:
     moving, keep_scripts = data.get("does") == "moved" and can_move, data.get("scripts") == "theirs"
     previewed = f"{target.pk if target else ''} {moving} {keep_scripts}"
     context = {
-        "benchmark": benchmark,
         "tasks": tasks,
         "targets": targets,
         "target": target,
@@ -53,7 +51,8 @@ def copy(request: SignedInRequest, slug: str) -> HttpResponse:
         )
     except copy_tasks.CopyError as error:
         context["refusal"] = str(error)
-    return render(request, "studio/tasks/copy.html", context, status=409 if "refusal" in context else 200)
+    status = 409 if "refusal" in context else 200
+    return show(request, benchmark, "studio/tasks/copy.html", context, status=status)
 
 
 def _tasks(benchmark: Benchmark, chosen: list[str]) -> list[Task]:

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 
-from studio import access
 from studio.access import SignedInRequest
 from studio.domain.task import TaskSpec
 from studio.drafts.validate import DraftError
@@ -21,6 +19,7 @@ from studio.models.listed_tasks import TRIGGERS, ListedTask
 from studio.search import task_filters
 from studio.tasks.copy_tasks import CopyError
 from studio.tasks.create import StartingPoint, Template, create_task, start_task, starting_points
+from studio.views.pages import persona_page, show
 
 MOST_RESULTS, MOST_TEMPLATES = 12, 100
 
@@ -35,12 +34,10 @@ class TemplateCard:
     items: int
 
 
-@login_required
-def new_task(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
+@persona_page("edit")
+def new_task(request: SignedInRequest, persona: Persona) -> HttpResponse:
     """``before`` is the task to insert it before (default: at the end), ``from`` the template, ``q`` a search for tasks
     to start from."""
-    persona = access.find_persona(request.user, slug, user_id)
-    access.require(request.user, persona.benchmark, "edit")
     data = request.POST if request.method == "POST" else request.GET
     before = data.get("before", "")
     next_task = persona.tasks.filter(pk=before, position__isnull=False).first() if number_of(before) else None
@@ -59,8 +56,6 @@ def new_task(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
         except CopyError as error:
             form.add_error(None, str(error))
     context = {
-        "persona": persona,
-        "benchmark": persona.benchmark,
         "form": form,
         "next_task": next_task,
         "chosen": chosen,
@@ -72,7 +67,7 @@ def new_task(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     }
     context["matches"] = _search(persona, str(context["q"]), template)
     status = 404 if template_missing else 422 if request.method == "POST" else 200
-    return render(request, "studio/tasks/new.html", context, status=status)
+    return show(request, persona, "studio/tasks/new.html", context, status=status)
 
 
 def _create(

@@ -1,34 +1,34 @@
-"""The task editor: everything about one task on one page."""
+"""The task editor: everything about one task on one page, and what its buttons do beside saving."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
+from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 
-from studio import access
 from studio.access import SignedInRequest
 from studio.forms import signals
 from studio.forms.files import edited_contents
-from studio.forms.post_data import Posted, apply_row_operation
+from studio.forms.post_data import Posted, apply_row_operation, number_of
 from studio.forms.tasks import posted_task_form, read_task_form, task_form
 from studio.forms.uploads import store_uploads
 from studio.models import Blob, Task
+from studio.tasks.build_on import BuildOnError, build_on
+from studio.tasks.templates import mark_template
 from studio.tasks.versions import spec_at
 from studio.views.editing import ReadForm, draft_response
-from studio.views.tasks.autosave import TaskPage, autosave_posted
+from studio.views.pages import task_page
+from studio.views.tasks.autosave import TaskPage, UnresolvedError, autosave_posted, save_autosaved
 from studio.views.tasks.editor_context import context, file_tokens
 
 
-@login_required
-def task(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+@task_page(post="edit")
+def task(request: SignedInRequest, row: Task) -> HttpResponse:
     """The task with the user's autosaved text; POST makes a version, or returns the page with all that was typed."""
-    row = access.find_task(request.user, slug, user_id, pk)
     if request.method == "POST":
-        access.require(request.user, row.persona.benchmark, "edit")
         return _posted(request, row)
     return render(request, "studio/tasks/editor.html", initial_context(request, row))
 
@@ -69,3 +69,27 @@ def _apply_row_button(request: SignedInRequest, payload: dict[str, Any]) -> tupl
         except signals.SignalFormatError as error:
             return request.POST, {error.input_name: str(error)}
     return apply_row_operation(request.POST), {}
+
+
+@task_page("edit", "POST")
+def mark_as_template(request: SignedInRequest, task: Task) -> HttpResponse:
+    """``marked``: 1 or empty."""
+    marked = bool(request.POST.get("marked"))
+    mark_template(task, by=request.user, marked=marked)
+    messages.success(request, "New tasks can start from it now." if marked else "It is no longer a template.")
+    return redirect(task)
+
+
+@task_page("edit", "POST")
+def move_scoring(request: SignedInRequest, task: Task) -> HttpResponse:
+    """Build on a task that is scored on its own."""
+    try:
+        save_autosaved(request, task, note="Saved before it was made to build on another task")
+        moved = build_on(task.pk, number_of(request.POST.get("earlier")), by=request.user)
+    except (BuildOnError, UnresolvedError) as error:
+        messages.error(request, str(error))
+    else:
+        what = f"{moved.items} item{'' if moved.items == 1 else 's'}" if moved.items else ""
+        parts = " and ".join(part for part in (what, "the grader script" if moved.script else "") if part)
+        messages.success(request, f"This task builds on “{moved.earlier}” now, and {parts} moved here from it.")
+    return redirect(f"{task.get_absolute_url()}#needs")

@@ -35,6 +35,7 @@ from studio.review.threads import threads_of
 from studio.review.workflow import approvals_of
 from studio.tasks.checks import evidence_map
 from studio.tasks.guidelines import guidelines
+from studio.views.pages import frame
 from studio.views.personas.scripts import script_keys
 
 ABOUT = fields_of(TaskSpec)
@@ -55,7 +56,6 @@ BRIEF_ROWS_FROM = 400
 def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm) -> dict[str, Any]:
     persona = row.persona
     benchmark = persona.benchmark
-    can = access.actions_in(request.user, benchmark)
     spec, _ = read_task_form(form, base)
     newest = row.revisions.select_related("created_by").filter(number=row.version).first()
     authors = authors_of(newest) if newest else set()
@@ -75,7 +75,7 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
     script = next((script for script in scripts if script.path == path), None)
     picked = tools_and_skills.cards_of(persona, form.values["tools"], form.values["skills"])
     return {
-        "task": row,
+        **frame(request, row),
         "task_pk": str(row.pk),
         "task_name": str(row),
         "outline": _outline(form, base, marks := marked_sections(findings)),
@@ -85,11 +85,8 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
         "rule_kinds": RULE_LABELS.items(),
         "record_apps": record_apps(picked["tools"]),
         "scored": _scored(form),
-        "persona": persona,
-        "benchmark": benchmark,
         "spec": base,
         "form": form,
-        "can": can,
         "on_version": row.version,
         "map": evidence_map(row, spec),
         "brief": len(form.intents) * len(form.checklist) > BRIEF_ROWS_FROM and "whole" not in request.GET,
@@ -109,7 +106,7 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
         "is_author": request.user.pk in authors,
         "people": people,
         "obstacle": assignments.approval_obstacle(
-            row, request.user, people=people, authors=authors, reviews="review" in can
+            row, request.user, people=people, authors=authors, reviews=access.may(request.user, benchmark, "review")
         ),
         "fields": FIELDS,
         "task_names": task_names((other["task_id"], other["title"], other["position"]) for other in siblings),

@@ -6,12 +6,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.template.loader import render_to_string
-from django.views.decorators.http import require_POST
 
-from studio import access
 from studio.access import SignedInRequest
 from studio.domain.checks.fixes import fix_for
 from studio.domain.episode import EpisodeSpec
@@ -27,6 +24,7 @@ from studio.forms.tasks import TaskForm, posted_task_form, read_task_form, witho
 from studio.models import Task
 from studio.tasks import checks
 from studio.tasks.versions import spec_at
+from studio.views.pages import frame, task_page
 from studio.views.tasks import editor_context
 
 ROW_INPUTS = {"intents": "content", "checklist": "criterion", "assets": "path", "expected_artifacts": "path"}
@@ -35,11 +33,8 @@ MARK = ("input", "passage", "severity", "message", "fingerprint")
 """What the page needs to underline the words of a finding."""
 
 
-@login_required
-@require_POST
-def check(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.persona.benchmark, "edit")
+@task_page("edit", "POST")
+def check(request: SignedInRequest, task: Task) -> HttpResponse:
     form, spec, texts = read_editor(request, task)
     episode = checks.episode_with(task, spec)
     findings = checks.check_unsaved(task, spec, texts=texts, episode=episode)
@@ -59,12 +54,10 @@ def read_editor(request: SignedInRequest, task: Task) -> tuple[TaskForm, TaskSpe
 def findings_response(
     request: SignedInRequest, task: Task, form: TaskForm, spec: TaskSpec, findings: list[Finding], episode: EpisodeSpec
 ) -> dict[str, Any]:
-    persona = task.persona
     open_findings, waived = waivers.split_waived(task, findings)
-    context = {"task": task, "persona": persona, "benchmark": persona.benchmark, "typing": True}
+    context = frame(request, task) | {"typing": True}
     rows = finding_rows(open_findings, form, episode)
-    can = access.actions_in(request.user, persona.benchmark)
-    pane = context | {"findings": rows, "can": can, "waived": waived}
+    pane = context | {"findings": rows, "waived": waived}
     return {
         "findings": render_to_string("studio/findings/parts/task.html", pane, request),
         "evidence": render_to_string(
@@ -77,11 +70,7 @@ def findings_response(
             },
             request,
         ),
-        "marks": [
-            {name: row[name] for name in ("input", "passage", "severity", "message", "fingerprint")}
-            for row in rows
-            if row["passage"]
-        ],
+        "marks": [{name: row[name] for name in MARK} for row in rows if row["passage"]],
         "fingerprints": [row["fingerprint"] for row in rows],
         "sections": editor_context.marked_sections(open_findings),
         "count": len(open_findings),
@@ -89,12 +78,9 @@ def findings_response(
     }
 
 
-@login_required
-@require_POST
-def signal(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+@task_page("edit", "POST")
+def signal(request: SignedInRequest, task: Task) -> HttpResponse:
     """The first message and the signal's errors for the page as it is; with ``to``, its inputs in that format."""
-    task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.persona.benchmark, "edit")
     base = spec_at(task, number_of(request.POST.get("base_version")))
     data: QueryDict = request.POST
     format_errors: dict[str, str] = {}

@@ -7,12 +7,10 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.views.decorators.http import require_POST
 
 from studio import access
 from studio.access import SignedInRequest
@@ -22,17 +20,15 @@ from studio.models import Benchmark, Task, TaskState
 from studio.models.listed_tasks import TRIGGERS, ListedTask
 from studio.review import assignments, bulk
 from studio.search import task_filters
-from studio.views.pages import page_of
+from studio.views.pages import benchmark_page, page_of, show
 
 
-@login_required
-def tasks(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark = access.find_benchmark(request.user, slug)
+@benchmark_page()
+def tasks(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     can, people = access.actions_in(request.user, benchmark), assignments.eligible_members(benchmark)
     narrowed = task_filters.filter_tasks(benchmark, request.GET, me=request.user)
     page = page_of(narrowed.tasks, task_filters.PAGE, request.GET.get("page"))
     context: dict[str, Any] = {
-        "benchmark": benchmark,
         "page": page,
         "columns": _columns(page, narrowed.filters),
         "filters": narrowed.filters,
@@ -45,12 +41,11 @@ def tasks(request: SignedInRequest, slug: str) -> HttpResponse:
         "changes": [
             (key, label) for key, label in bulk.ACTIONS.items() if ("assign" if key in bulk.PARTS else "edit") in can
         ],
-        "can": can,
         "changeable": bool(can & {"edit", "assign"}),
         "people": people,
         "users": sorted({candidate.user for part in people.values() for candidate in part}, key=str),
     }
-    return render(request, "studio/tasks/list.html", context)
+    return show(request, benchmark, "studio/tasks/list.html", context)
 
 
 def _splits_used(benchmark: Benchmark) -> list[Split]:
@@ -72,17 +67,15 @@ def _columns(rows: Iterable[ListedTask], filters: Mapping[str, str]) -> set[str]
     return {name for name, tells in told.items() if tells}
 
 
-@login_required
-@require_POST
-def change(request: SignedInRequest, slug: str) -> HttpResponse:
+@benchmark_page("view", "POST")
+def change(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     """Preview a bulk change, asking for its value first if needed; with ``sure``, make it for all tasks or none."""
-    benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "assign" if request.POST.get("does") in bulk.PARTS else "edit")
     filters = {name: value for name, value in parse_qsl(request.POST.get("back", "")) if name in task_filters.FILTERS}
-    back = f"{reverse('studio:tasks', args=[slug])}?{urlencode(filters)}"
+    back = f"{reverse('studio:tasks', args=[benchmark.slug])}?{urlencode(filters)}"
     does, value = request.POST.get("does", ""), _value(request)
     chosen = _chosen(request, benchmark, filters)
-    context = {"benchmark": benchmark, "does": does, "value": value or "", "back": back, "filters": urlencode(filters)}
+    context = {"does": does, "value": value or "", "back": back, "filters": urlencode(filters)}
     try:
         if "sure" in request.POST:
             number = bulk.apply(benchmark, chosen, does, value or "", by=request.user)
@@ -95,7 +88,8 @@ def change(request: SignedInRequest, slug: str) -> HttpResponse:
     except bulk.BulkChangeError as error:
         messages.error(request, str(context.get("refusal", error)))
         return redirect(back)
-    return render(request, "studio/tasks/bulk_change.html", context, status=409 if "refusal" in context else 200)
+    status = 409 if "refusal" in context else 200
+    return show(request, benchmark, "studio/tasks/bulk_change.html", context, status=status)
 
 
 def _preview(
