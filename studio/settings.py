@@ -218,11 +218,11 @@ WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "studio.access.token_checks.TokenAuthentication",  # the first: without it, 401 would be 403
+        "studio.access.tokens.TokenAuthentication",  # the first: without it, 401 would be 403
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": [
-        "studio.access.token_checks.TokenScope",
+        "studio.access.tokens.TokenScope",
         "rest_framework.permissions.IsAuthenticated",
     ],
     "DEFAULT_PARSER_CLASSES": [

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from studio.access.roles import may, roles_in, set_roles
+from studio.access import may, roles_in, set_roles
 from studio.models import Benchmark, Event, Invitation, Role, User
 from studio.models.transactions import atomic_with_retry
 

@@ -16,13 +16,14 @@ from rest_framework.views import APIView
 
 from studio import access
 from studio.access import ApiRequest
-from studio.api.base import ConflictAPIError
-from studio.api.credits import CreditsView
+from studio.api.base import ConflictAPIError, given_in, valid
+from studio.domain.credits import Credits
 from studio.drafts.load import load_episode
 from studio.findings.queries import findings_of
 from studio.imports.importer import DEFER_ABOVE, import_archive
 from studio.imports.publication import PublicationError, confirm_publication, decline_publication
 from studio.models import ApiToken, Benchmark, Finding, Persona
+from studio.models.benchmarks import CREDIT_FIELDS
 
 
 class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
@@ -160,18 +161,10 @@ class Imports(APIView):
     def post(self, request: ApiRequest, slug: str) -> Response:
         benchmark = access.find_benchmark(request.user, slug)
         access.require(request.user, benchmark, "edit")
-        serializer = ImportSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        archive = serializer.validated_data["archive"]
-        report = import_archive(
-            benchmark,
-            archive.read(),
-            name=archive.name.removesuffix(".zip"),
-            by=request.user,
-            published=serializer.validated_data["published"],
-            dry_run=serializer.validated_data["dry_run"],
-            defer_above=DEFER_ABOVE,
-        )
+        data = valid(ImportSerializer, request)
+        archive = data.pop("archive")
+        name = archive.name.removesuffix(".zip")
+        report = import_archive(benchmark, archive.read(), name=name, by=request.user, defer_above=DEFER_ABOVE, **data)
         return Response(report.to_json(), status=200 if report.ok else status.HTTP_422_UNPROCESSABLE_ENTITY)
 
 
@@ -196,17 +189,35 @@ class PublicationView(APIView):
         benchmark = access.find_benchmark(request.user, slug)
         access.require(request.user, benchmark, "manage")
         row = get_object_or_404(benchmark.imports.defer("upload"), pk=pk)
-        wanted = PublicationSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
+        data = valid(PublicationSerializer, request)
         approved = 0
         try:
-            if wanted.validated_data["decision"] == "confirm":
+            if data["decision"] == "confirm":
                 approved = confirm_publication(row.pk, by=request.user)
             else:
                 decline_publication(row.pk, by=request.user)
         except PublicationError as error:
             raise ConflictAPIError(str(error)) from None
         return Response({"approved": approved})
+
+
+class CreditsView(APIView):
+    """Licence, contributors, contact, files from elsewhere, and the makers' own words in a pack."""
+
+    token_scope = ApiToken.Scope.FULL
+
+    @extend_schema(responses=Credits)
+    def get(self, request: ApiRequest, slug: str) -> Response:
+        return Response(access.find_benchmark(request.user, slug).credits.model_dump(mode="json"))
+
+    @extend_schema(request=Credits, responses=Credits)
+    def put(self, request: ApiRequest, slug: str) -> Response:
+        """Replace them; what is left out is emptied."""
+        benchmark = access.find_benchmark(request.user, slug)
+        access.require(request.user, benchmark, "manage")
+        benchmark.set_credits(given_in(request, Credits))
+        benchmark.save(update_fields=CREDIT_FIELDS)
+        return Response(benchmark.credits.model_dump(mode="json"))
 
 
 urlpatterns = [

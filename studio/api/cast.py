@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from studio import access
 from studio.access import ApiRequest
-from studio.api.base import ConflictAPIError
+from studio.api.base import ConflictAPIError, valid
 from studio.domain.cast import CastPerson
 from studio.drafts.validate import DraftError, StaleDraftError
 from studio.forms.cast import LONGEST
@@ -63,13 +63,10 @@ class CastView(APIView):
         """Enter people in every app at once, as one version of the persona."""
         persona = access.find_persona(request.user, slug, user_id)
         access.require(request.user, persona.benchmark, "edit")
-        serializer = CastEntrySerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        data = serializer.validated_data
+        data = valid(CastEntrySerializer, request)
         people = [CastPerson(**{**row, "relationships": tuple(row["relationships"])}) for row in data["people"]]
-        user: Any = request.user
         try:
-            enter_given(persona, people, named=data["named"], by=user, base_version=data["base_version"])
+            enter_given(persona, people, named=data["named"], by=request.user, base_version=data["base_version"])
         except StaleDraftError as error:
             raise ConflictAPIError(str(error)) from None
         except (CastError, DraftError) as error:

@@ -12,7 +12,7 @@ from rest_framework import serializers, status
 from rest_framework.response import Response
 
 from studio.access import ApiRequest
-from studio.api.base import TASK, TaskView
+from studio.api.base import TASK, TaskView, valid
 from studio.domain.anchors import Quote, quotable_texts
 from studio.models import Comment, Task
 from studio.review import comments, suggestions
@@ -138,14 +138,11 @@ class Comments(TaskView):
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Comment on the task, a field, a row or text in it, in the newest version."""
         task = self.task(request, slug, user_id, pk, "comment")
-        serializer = NewCommentSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        data = serializer.validated_data
+        data = valid(NewCommentSerializer, request)
         quoted = Quote(data["quote"], start=data["start"]) if data["quote"] else None
-        user: Any = request.user
         comment = comments.add_comment(
             task.pk,
-            by=user,
+            by=request.user,
             text=data["text"],
             field=data["field"],
             item_uid=str(data["item"]) if data["item"] else None,
@@ -161,21 +158,18 @@ class CommentDetail(TaskView):
         """Edit your own comment or reply, or resolve or reopen a thread."""
         task = self.task(request, slug, user_id, pk, "comment")
         row = get_object_or_404(task.comments, pk=comment)
-        serializer = ChangeCommentSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        user: Any = request.user
-        if "text" in serializer.validated_data:
-            comments.edit_comment(row, by=user, text=serializer.validated_data["text"])
-        if "resolved" in serializer.validated_data:
-            comments.resolve(row, by=user, resolved=serializer.validated_data["resolved"])
+        data = valid(ChangeCommentSerializer, request)
+        if "text" in data:
+            comments.edit_comment(row, by=request.user, text=data["text"])
+        if "resolved" in data:
+            comments.resolve(row, by=request.user, resolved=data["resolved"])
         return Response(_response_data(task, row.reply_to_id or row.pk))
 
     @extend_schema(responses={204: None, 409: OpenApiTypes.OBJECT})
     def delete(self, request: ApiRequest, slug: str, user_id: str, pk: int, comment: int) -> Response:
         """Delete your own comment; replies stay."""
         task = self.task(request, slug, user_id, pk, "comment")
-        user: Any = request.user
-        comments.retract(get_object_or_404(task.comments, pk=comment), by=user)
+        comments.retract(get_object_or_404(task.comments, pk=comment), by=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -185,10 +179,8 @@ class Replies(TaskView):
         """Reply to a comment."""
         task = self.task(request, slug, user_id, pk, "comment")
         root = get_object_or_404(task.comments, pk=comment)
-        serializer = NewReplySerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        user: Any = request.user
-        comments.reply(root, by=user, text=serializer.validated_data["text"])
+        data = valid(NewReplySerializer, request)
+        comments.reply(root, by=request.user, text=data["text"])
         return Response(_response_data(task, root.reply_to_id or root.pk), status=status.HTTP_201_CREATED)
 
 
@@ -197,10 +189,8 @@ class ApplySuggestions(TaskView):
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Apply these suggestions as one version. Whoever made a suggestion counts as an author of it."""
         task = self.task(request, slug, user_id, pk, "edit")
-        serializer = ApplySerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        user: Any = request.user
-        done = suggestions.apply(task.pk, serializer.validated_data["comments"], by=user)
+        data = valid(ApplySerializer, request)
+        done = suggestions.apply(task.pk, data["comments"], by=request.user)
         version = done.revision.number if done.revision else None
         return Response({"version": version, "unresolved": [row.pk for row in done.unresolved]})
 

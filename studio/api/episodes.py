@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from studio import access
 from studio.access import ApiRequest
+from studio.api.base import valid
 from studio.domain.arrangement import ArrangementError
 from studio.episodes import moves
 from studio.models import Persona
@@ -82,22 +83,11 @@ class BoardDetail(APIView):
     def post(self, request: ApiRequest, slug: str, user_id: str) -> Response:
         persona = access.find_persona(request.user, slug, user_id)
         access.require(request.user, persona.benchmark, "edit")
-        serializer = BoardStepSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        data = serializer.validated_data
+        data = valid(BoardStepSerializer, request)
         seen, sure = data.pop("seen"), data.pop("sure")
-        user: Any = request.user
-        move = moves.Move(
-            action=data["action"],
-            tasks=tuple(data["tasks"]),
-            target=data["target"],
-            group=data["group"],
-            name=data["name"],
-            carries_over=data["carries_over"],
-            split=data["split"],
-        )
+        move = moves.Move(**data | {"tasks": tuple(data["tasks"])})
         try:
-            made = moves.make_move(persona.pk, move, by=user, seen=seen, confirmed=sure)
+            made = moves.make_move(persona.pk, move, by=request.user, seen=seen, confirmed=sure)
         except moves.BoardChangedError as error:
             return _refusal(persona, "changed", error)
         except moves.ConfirmationNeededError as error:

@@ -12,7 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from studio.access import ApiRequest
-from studio.api.base import TASK, TaskView
+from studio.api.base import TASK, TaskView, valid
 from studio.models import Review, Task, User
 from studio.review import assignments
 from studio.review.checklist import from_stored, to_api
@@ -71,17 +71,15 @@ class People(TaskView):
     def put(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Replace the task's author and reviewers."""
         task = self.task(request, slug, user_id, pk, "assign")
-        serializer = PeopleSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        usernames = [serializer.validated_data["writer"] or "", *serializer.validated_data["reviewers"]]
+        data = valid(PeopleSerializer, request)
+        usernames = [data["writer"] or "", *data["reviewers"]]
         members = User.objects.filter(memberships__benchmark=task.persona.benchmark, username__in=usernames)
         by_username = {user.username: user for user in members.distinct()}
         if unknown := [name for name in usernames if name and name not in by_username]:
             raise ValidationError({"people": [f"No user here has the username “{unknown[0]}”."]})
-        user: Any = request.user
         assignments.set_assignees(
             task.pk,
-            by=user,
+            by=request.user,
             writer=by_username.get(usernames[0]),
             reviewers=[by_username[name] for name in usernames[1:] if name],
         )

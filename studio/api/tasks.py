@@ -16,8 +16,8 @@ from rest_framework.response import Response
 
 from studio import access
 from studio.access import ApiRequest
-from studio.access.token_checks import require_scope
-from studio.api.base import TASK, TASKS, TaskView, named_in
+from studio.access.tokens import require_scope
+from studio.api.base import TASK, TASKS, TaskView, named_in, valid
 from studio.api.review import ReviewChecklistSerializer
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
@@ -202,20 +202,17 @@ class WorkflowSteps(TaskView):
         if action == "approve":
             require_scope(request, ApiToken.Scope.FULL)
         self.task(request, slug, user_id, pk, "review" if action in ("approve", "request_changes") else "edit")
-        serializer = StepSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        data = serializer.validated_data
+        data = valid(StepSerializer, request)
         action, text, version = data["action"], data["text"], data.get("version")
         answers = None if data["review_checklist"] is None else from_api(data["review_checklist"])
-        user: Any = request.user
         if action == "submit":
-            submit(pk, by=user, text=text)
+            submit(pk, by=request.user, text=text)
         elif action == "withdraw":
-            withdraw(pk, by=user)
+            withdraw(pk, by=request.user)
         elif action == "approve":
             workflow.approve(
                 pk,
-                by=user,
+                by=request.user,
                 version=version,
                 content=data["content"],
                 text=text,
@@ -223,7 +220,7 @@ class WorkflowSteps(TaskView):
                 despite_comments=data["despite_comments"],
             )
         else:
-            workflow.request_changes(pk, by=user, version=version, text=text, answers=answers)
+            workflow.request_changes(pk, by=request.user, version=version, text=text, answers=answers)
         return Response(TaskSerializer(access.find_task(request.user, slug, user_id, pk)).data)
 
 

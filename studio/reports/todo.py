@@ -24,7 +24,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
-from studio.access.roles import ALLOWED
+from studio.access import ALLOWED
 from studio.models import (
     Assignment,
     Benchmark,

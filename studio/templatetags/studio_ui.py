@@ -17,8 +17,8 @@ from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from studio.access import with_article
 from studio.access.invitations import sends_mail
-from studio.access.roles import with_article
 from studio.activity.feed import ACTIONS
 from studio.domain.checks import RULES
 from studio.domain.storable import normalize_newlines

@@ -33,7 +33,7 @@ from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.results.figures.catalogue import FIGURES
 from evaluation.trials.examples import list_histories
 from evaluation.views.results import DOWNLOADS, EEE
-from studio.access.roles import set_roles
+from studio.access import set_roles
 from studio.domain.options import OptionsError
 from studio.models import Blob, GraderScript, Notification, Role, User
 from tests.annotations.builders import open_campaign, record_judgment
