@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Required, TypedDict, Unpack
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -48,48 +48,45 @@ def upload_limits() -> Limits:
     )
 
 
-def import_path(
-    benchmark: Benchmark,
-    path: Path,
-    *,
-    by: User | None,
-    published: bool = False,
-    dry_run: bool = False,
-    defer_above: int | None = None,
-) -> ImportReport:
+@dataclass(frozen=True)
+class ImportOptions:
+    """As the keywords of ``ImportKeywords``; in a preview's confirmation, also its row."""
+
+    by: User | None
+    name: str
+    published: bool = False
+    dry_run: bool = False
+    defer_above: int | None = None
+    staged: Import | None = None
+
+
+class ImportKeywords(TypedDict, total=False):
+    by: Required[User | None]
+    published: bool
+    """Ask another owner to confirm that the tasks were approved elsewhere; PermissionDenied unless ``by`` is an
+    owner."""
+    dry_run: bool
+    """Only report."""
+    defer_above: int | None
+    """Where more tasks have to be checked, a worker does that afterwards; None: they are always checked at once."""
+
+
+def import_path(benchmark: Benchmark, path: Path, **how: Unpack[ImportKeywords]) -> ImportReport:
     if path.is_dir():
         unpacked = read_folder(path, upload_limits())
         if unpacked.errors:
             return _refused(unpacked.errors)
-        upload = _read(benchmark, unpacked.files)
-        return _import(benchmark, upload, _How(by, path.name, published, dry_run=dry_run, defer_above=defer_above))
+        return _import(benchmark, _read(benchmark, unpacked.files), ImportOptions(name=path.name, **how))
     if path.stat().st_size > settings.UPLOAD_MAX_BYTES:
         message = f"The file has {path.stat().st_size:,} bytes; the limit is {settings.UPLOAD_MAX_BYTES:,}."
         return _refused([Problem(file=path.name, message=message, fix="Import the personas one by one.")])
-    return import_archive(
-        benchmark,
-        path.read_bytes(),
-        name=path.stem,
-        by=by,
-        published=published,
-        dry_run=dry_run,
-        defer_above=defer_above,
-    )
+    return import_archive(benchmark, path.read_bytes(), name=path.stem, **how)
 
 
-def import_archive(
-    benchmark: Benchmark,
-    data: bytes,
-    *,
-    by: User | None,
-    name: str = "",
-    published: bool = False,
-    dry_run: bool = False,
-    defer_above: int | None = None,
-) -> ImportReport:
+def import_archive(benchmark: Benchmark, data: bytes, *, name: str = "", **how: Unpack[ImportKeywords]) -> ImportReport:
     """``name``: the persona's id if its files are at the root of the zip."""
-    how = _How(by, name, published, dry_run=dry_run, defer_above=defer_above)
-    return _import(benchmark, _read_archive(benchmark, data, name), how)  # keeps only those files that are stored
+    upload = _read_archive(benchmark, data, name)  # keeps only those files that are stored
+    return _import(benchmark, upload, ImportOptions(name=name, **how))
 
 
 def preview_sound_part(
@@ -97,14 +94,14 @@ def preview_sound_part(
 ) -> ImportReport:
     """What an import would do without the tasks that have errors and those that build on them, or without the personas
     that have other errors."""
-    how = _How(by, name, published, dry_run=True)
+    how = ImportOptions(by, name, published, dry_run=True)
     return _import(benchmark, _read_archive(benchmark, data, name, sound_only=True), how)
 
 
 def import_staged(staged: Import, data: bytes, *, by: User | None, name: str) -> ImportReport:
     """What was previewed, and nothing if something else would be left out now; who uploaded it is an author of what is
     imported too."""
-    how = _How(by, name, staged.published, defer_above=DEFER_ABOVE, staged=staged)
+    how = ImportOptions(by, name, staged.published, defer_above=DEFER_ABOVE, staged=staged)
     left_out = staged.report.get("left_out", [])
     upload = _read_archive(staged.benchmark, data, name, sound_only=bool(left_out))
     if left_out and [problem.to_json() for problem in upload[0].left_out] != left_out:
@@ -113,26 +110,16 @@ def import_staged(staged: Import, data: bytes, *, by: User | None, name: str) ->
 
 
 def import_files(
-    benchmark: Benchmark,
-    files: Mapping[str, bytes],
-    *,
-    by: User | None,
-    name: str = "",
-    published: bool = False,
-    dry_run: bool = False,
-    defer_above: int | None = None,
+    benchmark: Benchmark, files: Mapping[str, bytes], *, name: str = "", **how: Unpack[ImportKeywords]
 ) -> ImportReport:
     """Import files by their paths in one transaction; with any error nothing is stored.
 
     Unchanged rows are left alone, a task that differs gets a new revision, and a task missing from the files stays,
-    outside the episode. ``published`` asks another owner to confirm that the tasks were approved elsewhere, and raises
-    PermissionDenied unless ``by`` is an owner. ``dry_run`` only reports. Where more than ``defer_above`` tasks have to
-    be checked, a worker does that afterwards; None: they are always checked at once.
+    outside the episode.
     """
     if problems := check_names(files, upload_limits()):
         return _refused(problems)
-    upload = _read(benchmark, files, name)
-    return _import(benchmark, upload, _How(by, name, published, dry_run=dry_run, defer_above=defer_above))
+    return _import(benchmark, _read(benchmark, files, name), ImportOptions(name=name, **how))
 
 
 def _read_archive(
@@ -181,22 +168,8 @@ def _refused(errors: Sequence[Problem]) -> ImportReport:
     return ImportReport(errors=list(errors))
 
 
-@dataclass(frozen=True)
-class _How:
-    """As the parameters of ``import_files``."""
-
-    by: User | None
-    name: str
-    published: bool
-    dry_run: bool = False
-    defer_above: int | None = None
-    staged: Import | None = None
-    """Its preview, if there was one."""
-
-
-def _import(benchmark: Benchmark, upload: tuple[Reading, PackFacts | None], how: _How) -> ImportReport:
+def _import(benchmark: Benchmark, upload: tuple[Reading, PackFacts | None], how: ImportOptions) -> ImportReport:
     reading, pack = upload
-    staged = how.staged
     if how.published:
         validate_may_publish(benchmark, how.by)
     report = ImportReport(warnings=reading.warnings, errors=reading.errors, left_out=reading.left_out, pack=pack)
@@ -206,11 +179,11 @@ def _import(benchmark: Benchmark, upload: tuple[Reading, PackFacts | None], how:
     keys = _grader_keys(reading, report)
     report.totals = totals(reading.episodes, keys)
     try:
-        uploaded_by = staged.by if staged else None
+        uploaded_by = how.staged.by if how.staged else None
         writer = ImportWriter(
             benchmark, reading, keys, report, by=how.by, published=how.published, uploaded_by=uploaded_by
         )
-        stored = _store(writer, staged, name=how.name, dry_run=how.dry_run, defer_above=how.defer_above)
+        stored = _store(writer, how)
     except DraftError as error:
         return _refused([Problem(file="", message=str(error), fix="Correct it and import again.")])
     if how.dry_run:
@@ -219,23 +192,21 @@ def _import(benchmark: Benchmark, upload: tuple[Reading, PackFacts | None], how:
 
 
 @atomic_with_retry
-def _store(
-    writer: ImportWriter, staged: Import | None, *, name: str, dry_run: bool, defer_above: int | None
-) -> ImportReport:
+def _store(writer: ImportWriter, how: ImportOptions) -> ImportReport:
     report = writer.run()
-    if not dry_run:  # nobody would see what the checks find
-        writer.check(defer_above=defer_above)
-    if report.publishable and writer.by:
-        row = staged or Import.objects.create(
-            benchmark=writer.benchmark, by=writer.by, name=name[:300], published=True, state="done"
+    if not how.dry_run:  # nobody would see what the checks find
+        writer.check(defer_above=how.defer_above)
+    if report.publishable and how.by:
+        row = how.staged or Import.objects.create(
+            benchmark=writer.benchmark, by=how.by, name=how.name[:300], published=True, state="done"
         )
         report.publication = row.pk
-        request_publication(row, report.publishable, by=writer.by)
-        if not staged:
+        request_publication(row, report.publishable, by=how.by)
+        if not how.staged:
             row.report = report.to_stored()
             row.save(update_fields=["report"])
     connection.check_constraints()
-    transaction.set_rollback(dry_run)
+    transaction.set_rollback(how.dry_run)
     return report
 
 
@@ -300,11 +271,9 @@ def _grader_keys(reading: Reading, report: ImportReport) -> dict[str, GraderKeys
     for episode in reading.episodes:
         for script in episode.persona.scripts:
             if keys[script.sha256].keys is None:
-                report.warnings.append(
-                    Problem(
-                        file=f"{episode.persona.user_id}/{script.path}",
-                        message=f"Its rule checks cannot be counted: {keys[script.sha256].problem}",
-                        fix="Let score([]) return every key with 0.",
-                    )
+                report.warn(
+                    f"{episode.persona.user_id}/{script.path}",
+                    f"Its rule checks cannot be counted: {keys[script.sha256].problem}",
+                    "Let score([]) return every key with 0.",
                 )
     return keys

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from studio.domain.phrases import count_of, quoted_titles
 from studio.drafts.authors import authors_of_newest
+from studio.drafts.events import event
 from studio.drafts.load import lock_all
 from studio.findings.queries import blocking_findings
 from studio.findings.refresh import refresh_findings
@@ -111,21 +112,8 @@ def confirm_publication(pk: int, *, by: User) -> int:
     for task in tasks:
         task.state, task.approved_content, task.updated_at = TaskState.APPROVED, task.content, now
     Task.objects.bulk_update(tasks, ["state", "approved_content", "updated_at"], batch_size=500)
-    Event.objects.bulk_create(
-        [
-            Event(
-                benchmark=row.benchmark,
-                persona=task.persona,
-                task=task,
-                actor=by,
-                verb="approved_elsewhere",
-                summary=text,
-                data={"version": task.version, "import": row.pk},
-            )
-            for task in tasks
-        ],
-        batch_size=500,
-    )
+    events = [event(task, "approved_elsewhere", by=by, summary=text, data={"import": row.pk}) for task in tasks]
+    Event.objects.bulk_create(events, batch_size=500)
     confirmed = f"confirmed that {count_of(len(tasks), 'task')} were approved elsewhere"
     _close(row, Import.Publication.CONFIRMED, by, confirmed)
     if tasks:

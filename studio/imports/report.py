@@ -63,6 +63,9 @@ class ImportReport:
     def ok(self) -> bool:
         return not self.errors
 
+    def warn(self, file: str, message: str, fix: str) -> None:
+        self.warnings.append(Problem(file=file, message=message, fix=fix))
+
     def to_json(self) -> dict[str, Any]:
         return {
             "created": len(self.created),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any
 
 from studio.domain.base import JsonDict
@@ -37,27 +38,17 @@ TASKS_AT_ONCE = 1_000
 """Saved together."""
 
 
+@dataclass
 class ImportWriter:
     """One import, inside its transaction."""
 
-    def __init__(
-        self,
-        benchmark: Benchmark,
-        reading: Reading,
-        keys: Mapping[str, GraderKeys],
-        report: ImportReport,
-        *,
-        by: User | None,
-        published: bool,
-        uploaded_by: User | None = None,
-    ) -> None:
-        self.benchmark = benchmark
-        self.reading = reading
-        self.keys = keys
-        self.report_before = report
-        self.by = by
-        self.published = published
-        self.uploaded_by = uploaded_by
+    benchmark: Benchmark
+    reading: Reading
+    keys: Mapping[str, GraderKeys]
+    report_before: ImportReport
+    by: User | None
+    published: bool
+    uploaded_by: User | None = None
 
     def run(self) -> ImportReport:
         self.touched: set[int] = set()
@@ -81,17 +72,12 @@ class ImportWriter:
         triples = [(persona, old[persona.pk], new[persona.pk]) for persona in personas.values()]
         fresh = {persona.pk for persona in personas.values() if persona.version == 0}
         changed = save_personas(triples, by=self.by, verb="imported")
-        pairs = [
-            (rows[(key, task.task_id)], task) for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
-        ]
-        saved = self._save_tasks(pairs)
+        placed = [(key, task) for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)]
+        saved = self._save_tasks([(rows[key, task.task_id], task) for key, task in placed])
         self._store_keys(personas.values())
-        owners = {
-            rows[(key, task.task_id)].pk: key for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
-        }
-        touched = self._report_changes(personas, triples, changed, saved, owners, fresh)
-        self.touched = touched
-        if touched:
+        owners = {rows[key, task.task_id].pk: key for key, task in placed}
+        self.touched = self._report_changes(personas, triples, changed, saved, owners, fresh)
+        if self.touched:
             self._record()
         if self.published:
             self._find_publishable(saved, owners)
@@ -189,14 +175,11 @@ class ImportWriter:
     def _store_keys(self, personas: Iterable[Persona]) -> None:
         changed = []
         for script in GraderScript.objects.filter(persona__in=personas):
-            grader_keys = self.keys.get(script.blob_id)
-            if grader_keys and (
-                script.keys != (list(grader_keys.keys) if grader_keys.keys else None)
-                or script.problem != grader_keys.problem
-            ):
-                script.keys = list(grader_keys.keys) if grader_keys.keys else None
-                script.problem = grader_keys.problem
-                changed.append(script)
+            if found := self.keys.get(script.blob_id):
+                keys = list(found.keys) if found.keys else None
+                if (script.keys, script.problem) != (keys, found.problem):
+                    script.keys, script.problem = keys, found.problem
+                    changed.append(script)
         GraderScript.objects.bulk_update(changed, ["keys", "problem"], batch_size=200)
 
     def _report_changes(

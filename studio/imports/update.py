@@ -10,7 +10,6 @@ from studio.domain.changes import changed_fields
 from studio.domain.episode import EpisodeSpec, Split, with_split
 from studio.domain.persona import PersonaSpec
 from studio.domain.plan import placed_task, shape_of_tasks
-from studio.domain.problems import Problem
 from studio.domain.task import TaskSpec
 from studio.domain.tool_servers import FOLDER
 from studio.domain.uids import preserve_uids
@@ -27,12 +26,10 @@ def continue_from(imported: EpisodeSpec, stored: EpisodeSpec, report: ImportRepo
     kept = [task for task in stored.tasks if task.task_id not in names and stored.split_of(task.task_id) not in brought]
     missing = [task for name, task in sorted(known.items()) if name not in names and task not in kept]
     for task in missing:
-        report.warnings.append(
-            Problem(
-                file=f"{imported.persona.user_id}/tasks/{task.task_id}",
-                message=f"“{task.task_id}” is in the studio but not among the files.",
-                fix="It stays as a draft outside the episode; retire it if it is no longer needed.",
-            )
+        report.warn(
+            f"{imported.persona.user_id}/tasks/{task.task_id}",
+            f"“{task.task_id}” is in the studio but not among the files.",
+            "It stays as a draft outside the episode; retire it if it is no longer needed.",
         )
     persona, groups = imported.persona, imported.groups
     if kept:
@@ -41,12 +38,10 @@ def continue_from(imported: EpisodeSpec, stored: EpisodeSpec, report: ImportRepo
         groups = (*groups, *(group for group in stored.groups if group.name not in named))
     splits = _stricter_splits(imported, stored, names)
     for name in sorted(name for name in names if splits[name] != imported.split_of(name)):
-        report.warnings.append(
-            Problem(
-                file=f"{persona.user_id}/episode.yaml",
-                message=f"“{name}” is {stored.split_of(name).label} here and {imported.split_of(name).label} there.",
-                fix="It stays as it is here; change its split on the episode’s board.",
-            )
+        report.warn(
+            f"{persona.user_id}/episode.yaml",
+            f"“{name}” is {stored.split_of(name).label} here and {imported.split_of(name).label} there.",
+            "It stays as it is here; change its split on the episode’s board.",
         )
 
     def next_version(task: TaskSpec) -> TaskSpec:
@@ -136,12 +131,10 @@ def with_whole_groups(episode: EpisodeSpec, report: ImportReport) -> EpisodeSpec
         strictest = strictest_of(map(episode.split_of, members))
         raised |= {name: strictest for name in members if episode.split_of(name) != strictest}
     for name, split in raised.items():
-        report.warnings.append(
-            Problem(
-                file=f"{episode.persona.user_id}/tasks/{name}",
-                message=f"“{name}” becomes {split.label}, as a task of its dependency group is.",
-                fix="Tasks that build on each other are of one split: change it for all on the episode’s board.",
-            )
+        report.warn(
+            f"{episode.persona.user_id}/tasks/{name}",
+            f"“{name}” becomes {split.label}, as a task of its dependency group is.",
+            "Tasks that build on each other are of one split: change it for all on the episode’s board.",
         )
     return episode.model_copy(update={"splits": with_split(episode.splits, raised)}) if raised else episode
 
@@ -163,12 +156,10 @@ def keep_servers(imported: EpisodeSpec, stored: EpisodeSpec, report: ImportRepor
         return imported
     for path in changed:
         left = "It was left out" if path not in old else "It stays as it is in the studio"
-        report.warnings.append(
-            Problem(
-                file=f"{persona.user_id}/{path}",
-                message=f"{left}: only an owner of the benchmark can add or change tool servers.",
-                fix="Ask an owner to import these files, or to set up the server on the persona’s page.",
-            )
+        report.warn(
+            f"{persona.user_id}/{path}",
+            f"{left}: only an owner of the benchmark can add or change tool servers.",
+            "Ask an owner to import these files, or to set up the server on the persona’s page.",
         )
     files = [*(file for file in persona.files if not are_servers(file)), *old.values()]
     files.sort(key=lambda file: file.path)

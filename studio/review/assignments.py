@@ -9,6 +9,7 @@ from django.db.models import Count, Q
 
 from studio.access import ALLOWED
 from studio.drafts.authors import authors_of_newest
+from studio.drafts.events import event
 from studio.models import Assignment, Benchmark, Event, Membership, Task, TaskState, User
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
@@ -172,18 +173,7 @@ def _record_and_notify(
         names = " and ".join(sorted(str(people[user]) for user in wanted[task.pk]))
         plural = len(wanted[task.pk]) > 1
         summary = f"{names} {verb.removesuffix('s') if plural else verb} it." if names else f"Nobody {verb} it."
-        persona = task.persona
-        events.append(
-            Event(
-                benchmark_id=persona.benchmark_id,
-                persona=persona,
-                task=task,
-                actor=by,
-                verb="assigned",
-                summary=summary,
-                data={"version": task.version, "part": part},
-            )
-        )
+        events.append(event(task, "assigned", by=by, summary=summary, data={"part": part}))
     Event.objects.bulk_create(events, batch_size=500)
     action = "to write" if part == Part.WRITER else "to review"
     notify.notify_many(

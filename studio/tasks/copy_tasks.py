@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from studio.domain.episode import EpisodeSpec, GroupSpec
 from studio.drafts.authors import contributors_to_tasks
+from studio.drafts.events import event
 from studio.drafts.load import load_episode, lock_all
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import save_tasks
@@ -53,10 +54,7 @@ def copy_tasks(
             verb="created",
             origin_authors=[authors[copy.task.pk] for _, copy in pairs],
         )
-        Event.objects.bulk_create(
-            copy_event(copy.task, row, target, by=by, moving=moving)
-            for row, copy in zip(rows, plan.copies, strict=True)
-        )
+        Event.objects.bulk_create(copy_event(copy.task, row, by=by, moving=moving) for row, copy in pairs)
         new = load_episode(target)
         new = _with_scripts_and_groups(new, old, plan)
         note = f"{'Moved' if moving else 'Copied'} {len(rows)} {'task' if len(rows) == 1 else 'tasks'} here."
@@ -69,18 +67,10 @@ def copy_tasks(
     return rows
 
 
-def copy_event(task: Task, row: Task, target: Persona, *, by: User, moving: bool = False) -> Event:
-    persona = task.persona
-    verb = "moved" if moving else "copied"
-    return Event(
-        benchmark_id=target.benchmark_id,
-        persona=target,
-        task=row,
-        actor=by,
-        verb=verb,
-        summary=f"{verb.title()} from “{_short(str(task))}” ({persona.benchmark} › {persona}), version {task.version}.",
-        data={"from": task.pk, "from_version": task.version},
-    )
+def copy_event(task: Task, row: Task, *, by: User, moving: bool = False) -> Event:
+    verb, source = "moved" if moving else "copied", f"{task.persona.benchmark} › {task.persona}"
+    summary = f"{verb.title()} from “{_short(str(task))}” ({source}), version {task.version}."
+    return event(row, verb, by=by, summary=summary, data={"from": task.pk, "from_version": task.version})
 
 
 def _short(text: str) -> str:

@@ -15,12 +15,13 @@ from studio.domain.episode import EpisodeSpec, Split, with_split
 from studio.domain.task import TaskSpec
 from studio.domain.uids import default_uid
 from studio.drafts.authors import contributors_to
+from studio.drafts.events import record
 from studio.drafts.load import load_episode, load_task
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import save_tasks
 from studio.drafts.validate import DraftError, validate_storable, validate_unused_id
 from studio.findings.refresh import refresh_findings
-from studio.models import Event, Persona, Task, User
+from studio.models import Persona, Task, User
 from studio.models.transactions import atomic_with_retry
 from studio.tasks import copy_tasks
 
@@ -141,7 +142,7 @@ def start_task(
         scripts=scripts,
         origin=template if isinstance(template, Task) else None,
     )
-    _record_template(persona, template, row, by=by)
+    _record_template(template, row, by=by)
     return NewTask(row, warnings)
 
 
@@ -153,19 +154,12 @@ def _from_template(persona: Persona, template: Template) -> tuple[TaskSpec, list
     return template.spec.model_copy(update={"user_id": persona.user_id}), [], ()
 
 
-def _record_template(persona: Persona, template: Template, row: Task, *, by: User) -> None:
+def _record_template(template: Template, row: Task, *, by: User) -> None:
     if isinstance(template, Task):
-        copy_tasks.copy_event(template, row, persona, by=by).save()
-        return
-    Event.objects.create(
-        benchmark_id=persona.benchmark_id,
-        persona=persona,
-        task=row,
-        actor=by,
-        verb="started",
-        summary=f"From the starting point “{template.name}”.",
-        data={"starting_point": template.key},
-    )
+        copy_tasks.copy_event(template, row, by=by).save()
+    else:
+        summary = f"From the starting point “{template.name}”."
+        record(row, "started", by=by, summary=summary, data={"starting_point": template.key})
 
 
 def _validate_position(new: EpisodeSpec, spec: TaskSpec) -> None:
