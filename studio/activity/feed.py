@@ -1,4 +1,5 @@
-"""The activity feed: recent events, grouped by task, persona or benchmark."""
+"""The activity feed: recent events, grouped by task, persona or benchmark, and visits to Home, which decide what is
+new to a user."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from studio.models import (
     Benchmark,
     Event,
     User,
+    Visit,
 )
 
 MAX_EVENTS = 400
@@ -185,3 +187,22 @@ def latest_events(benchmark: Benchmark, *, most: int) -> list[Event]:
 def _narrow(benchmarks: QuerySet[Benchmark]) -> QuerySet[Event]:
     single = Event.objects.exclude(verb__in=["imported", "approved_elsewhere"], persona__isnull=False)
     return single.filter(benchmark__in=benchmarks)
+
+
+PAUSE = dt.timedelta(hours=1)
+"""After this long away, opening Home starts a new visit."""
+
+
+def start_visit(user: User, now: dt.datetime) -> dt.datetime | None:
+    """Record that the user opened Home, and return when their previous visit ended; None on the first.
+
+    The result stays the same for the whole visit, so new items stay new.
+    """
+    visit, _ = Visit.objects.get_or_create(user=user, defaults={"latest": now})
+    if now <= visit.latest:
+        return visit.before
+    if now - visit.latest > PAUSE:
+        visit.before = visit.latest
+    visit.latest = now
+    visit.save(update_fields=["before", "latest"])
+    return visit.before

@@ -23,7 +23,7 @@ from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
 from studio.drafts.validate import DraftError, StaleDraftError
 from studio.models import ApiToken, Task, TaskState
-from studio.models.listed_tasks import TRIGGERS, ListedTask
+from studio.models.tasks import TRIGGERS, ListedTask
 from studio.review import workflow
 from studio.review.checklist import from_api
 from studio.review.outdated import changed_labels

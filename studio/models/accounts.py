@@ -1,4 +1,4 @@
-"""Users and their roles in benchmarks."""
+"""Users, their roles in benchmarks, ways in, and visits."""
 
 from __future__ import annotations
 
@@ -108,3 +108,12 @@ class ApiToken(models.Model):
         constraints = [
             models.CheckConstraint(condition=models.Q(scope__in=["read", "write", "full"]), name="token_scope_known"),
         ]
+
+
+class Visit(models.Model):
+    """A user's last two visits to Home; events since ``before`` are new to them."""
+
+    user = models.OneToOneField("studio.User", on_delete=models.CASCADE, related_name="visit")
+    before = models.DateTimeField(null=True)
+    """When the previous visit ended; null on the first."""
+    latest = models.DateTimeField()

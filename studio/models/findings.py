@@ -1,4 +1,4 @@
-"""Findings as of the last save, and their waivers."""
+"""Findings as of the last save, their waivers, and what runs of grader scripts told."""
 
 from __future__ import annotations
 
@@ -74,3 +74,15 @@ class ErrorWaiver(models.Model):
             models.UniqueConstraint(fields=["task", "fingerprint"], name="set_aside_once"),
             models.CheckConstraint(condition=~Q(reason="") & ~Q(message=""), name="set_aside_says_why"),
         ]
+
+
+class ScriptReport(models.Model):
+    """A ``GraderReport`` of one script, by one version of the analysis. Never edited."""
+
+    sha256 = models.CharField(max_length=64)
+    analysis = models.PositiveIntegerField()
+    report = models.JSONField()
+    made_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["sha256", "analysis"], name="script_report_once")]

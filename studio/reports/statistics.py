@@ -10,6 +10,7 @@ from typing import Literal
 
 from django.db.models import Aggregate, Count, Q, QuerySet, Sum
 
+from studio.domain.persona import script_path
 from studio.domain.skills import one_line_description
 from studio.domain.statistics import Figures
 from studio.domain.tool_catalog import tool_summaries
@@ -61,11 +62,25 @@ class Totals:
     states: Counter[str] = field(default_factory=Counter)
     findings: Counter[str] = field(default_factory=Counter)
     """Open ones, by severity."""
+    uncounted: int = 0
+    """Grader scripts in use whose keys are unknown, where their checks are counted."""
 
     @property
     def tasks(self) -> int:
         """Those that are not retired."""
         return self.figures.tasks - self.states[TaskState.RETIRED]
+
+    @property
+    def approved(self) -> int:
+        return self.states[TaskState.APPROVED] + self.states[TaskState.RELEASED]
+
+    @property
+    def errors(self) -> int:
+        return self.findings["error"]
+
+    @property
+    def warnings(self) -> int:
+        return self.findings["warning"]
 
 
 SEVERITIES = ("error", "warning", "hint")
@@ -180,3 +195,18 @@ def categories_of(benchmark: Benchmark) -> tuple[list[CategoryRow], int]:
     rows = [CategoryRow(row.code, row.name, row.description, counts.pop(row.code, 0)) for row in known]
     rows += [CategoryRow(code, "not in the taxonomy", "", n) for code, n in sorted(counts.items()) if code]
     return rows, counts[""]
+
+
+def counts_of(owner: Persona | Benchmark) -> Totals:
+    """With the checks of its grader scripts."""
+    total = totals_of("persona" if isinstance(owner, Persona) else "benchmark", [owner.pk])[owner.pk]
+    of = {"persona" if isinstance(owner, Persona) else "persona__benchmark": owner}
+    rows = GraderScript.objects.filter(**of).order_by().values_list("persona", "path", "keys")
+    scripts = {(persona, path): keys for persona, path, keys in rows}
+    checks = sum(len(keys or ()) for keys in scripts.values())
+    total.figures = replace(total.figures, rule=total.figures.rule + checks)
+    graded = Task.objects.filter(**of).exclude(grader_path="").order_by()
+    named = graded.values_list("persona", "persona__user_id", "grader_path")
+    lacking = sum((persona, script_path(user_id, path)) not in scripts for persona, user_id, path in named)
+    total.uncounted = lacking + sum(keys is None for keys in scripts.values())
+    return total

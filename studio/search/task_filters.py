@@ -13,7 +13,7 @@ from studio.access import AnyUser
 from studio.domain.episode import Split
 from studio.findings.queries import SEVERITIES
 from studio.models import Assignment, Benchmark, Task, TaskState
-from studio.models.listed_tasks import TRIGGERS, ListedTask
+from studio.models.tasks import TRIGGERS, ListedTask
 from studio.search.query import NOTHING, clean_query, term_patterns
 from studio.search.sources import matching
 

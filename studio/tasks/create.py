@@ -1,4 +1,5 @@
-"""New tasks, blank or from another task or a starting point: a whole task with blanks to fill in."""
+"""New tasks, blank or from another task or a starting point: a whole task with blanks to fill in. Tasks marked as
+templates of their benchmark are offered first."""
 
 from __future__ import annotations
 
@@ -169,3 +170,9 @@ def _validate_position(new: EpisodeSpec, spec: TaskSpec) -> None:
         )
     except ArrangementError as error:
         raise DraftError("depends_on", str(error)) from None
+
+
+@atomic_with_retry
+def mark_template(task: Task, *, by: User, marked: bool) -> None:
+    if Task.objects.filter(pk=task.pk).exclude(is_template=marked).update(is_template=marked):
+        record(task, "made_template" if marked else "unmade_template", by=by, summary="")

@@ -23,7 +23,7 @@ from studio.drafts.save_tasks import save_tasks
 from studio.findings.refresh import refresh_findings
 from studio.models import Benchmark, Event, Finding, Import, Notification, Persona, Revision, Task, User
 from studio.models.transactions import atomic_with_retry
-from studio.tasks.copy_plan import free_id
+from studio.tasks.copy_tasks import free_id
 from studio.tasks.transitions import WorkflowError
 
 KEPT_DAYS = 30

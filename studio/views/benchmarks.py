@@ -22,10 +22,9 @@ from studio.findings.waivers import doubted_rules
 from studio.forms.benchmarks import BenchmarkForm, ChangedElsewhere, CreditsForm, changed_elsewhere, seen
 from studio.imports.taxonomy import ensure_taxonomy
 from studio.models import Benchmark
-from studio.reports import counts
 from studio.reports.gaps import gaps_by_persona, other_gaps, personas_of
 from studio.reports.progress import by_latest_activity, progress_grids, progress_of
-from studio.reports.statistics import categories_of, figures_of, skills_of, tools_of
+from studio.reports.statistics import categories_of, counts_of, figures_of, skills_of, tools_of
 from studio.views.members import members_of
 from studio.views.pages import benchmark_page, page_of, show
 
@@ -101,7 +100,7 @@ def benchmark(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
         {
             "page": page,
             "progress": progress,
-            "total": counts.benchmark_counts([benchmark])[benchmark.pk],
+            "total": counts_of(benchmark),
             "gaps": list(islice(to_fix, MAX_GAPS)),
             "to_fix": sum(not gap.unfinished for row in by_persona for gap in row.found),
             "unfinished": sum(any(gap.unfinished for gap in row.found) for row in by_persona),

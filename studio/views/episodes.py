@@ -17,7 +17,7 @@ from studio.episodes.board import Board, board_of
 from studio.findings.queries import findings_of_task
 from studio.forms.post_data import number_of
 from studio.models import Persona
-from studio.reports import counts
+from studio.reports.statistics import counts_of
 from studio.views.pages import persona_page, show
 
 
@@ -69,7 +69,7 @@ def _page(
         "board": board,
         "card": card,
         "splits": list(Split),
-        "count": counts.persona_counts([persona])[persona.pk],
+        "count": counts_of(persona),
         "refusal": refusal,
     }
     if access.may(request.user, persona.benchmark, "edit"):

@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from studio import access
 from studio.access import SignedInRequest
-from studio.activity.feed import activity_feed, recent_events
-from studio.activity.visits import start_visit
+from studio.activity.feed import activity_feed, recent_events, start_visit
 from studio.models import Membership, Revision, Role, User
 from studio.reports.guide import STEPS, guide_of
 from studio.reports.progress import by_latest_activity, progress_grids, progress_of

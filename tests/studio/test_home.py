@@ -9,8 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from studio import access
-from studio.activity.feed import activity_feed
-from studio.activity.visits import PAUSE, start_visit
+from studio.activity.feed import PAUSE, activity_feed, start_visit
 from studio.drafts.load import load_task
 from studio.findings.queries import count_findings
 from studio.models import Event, Finding, Persona, Role, Task, Visit

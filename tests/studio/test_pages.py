@@ -257,7 +257,7 @@ def test_error_pages_say_what_happened_and_what_to_do(project, monkeypatch):
     strict.force_login(owner)
 
     lost = client.get("/b/nothing/")
-    monkeypatch.setattr("studio.reports.counts.persona_counts", lambda _: 1 / 0)
+    monkeypatch.setattr("studio.views.episodes.counts_of", lambda _: 1 / 0)
     broken = client.get(persona.get_absolute_url())
     old = strict.post(reverse("studio:benchmark_new"), {"name": "x"})
     refused = signed_in(member(benchmark, Role.VIEWER)).get(reverse("studio:import_start", args=[benchmark.slug]))

@@ -15,7 +15,7 @@ from studio.drafts.validate import DraftError
 from studio.forms.personas import NewTaskForm
 from studio.forms.post_data import number_of
 from studio.models import Benchmark, Persona, Task
-from studio.models.listed_tasks import TRIGGERS, ListedTask
+from studio.models.tasks import TRIGGERS, ListedTask
 from studio.search import task_filters
 from studio.tasks.copy_tasks import CopyError
 from studio.tasks.create import StartingPoint, Template, create_task, start_task, starting_points

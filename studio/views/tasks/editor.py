@@ -17,7 +17,7 @@ from studio.forms.tasks import posted_task_form, read_task_form, task_form
 from studio.forms.uploads import store_uploads
 from studio.models import Blob, Task
 from studio.tasks.build_on import BuildOnError, build_on
-from studio.tasks.templates import mark_template
+from studio.tasks.create import mark_template
 from studio.tasks.versions import spec_at
 from studio.views.editing import ReadForm, draft_response
 from studio.views.pages import task_page

@@ -17,7 +17,7 @@ from studio.access import SignedInRequest
 from studio.domain.episode import Split
 from studio.forms.post_data import number_of
 from studio.models import Benchmark, Task, TaskState
-from studio.models.listed_tasks import TRIGGERS, ListedTask
+from studio.models.tasks import TRIGGERS, ListedTask
 from studio.review import assignments, bulk
 from studio.search import task_filters
 from studio.views.pages import benchmark_page, page_of, show

@@ -10,8 +10,7 @@ from studio.domain.task import Dependency, Recovery
 from studio.drafts.load import load_episode, load_task
 from studio.drafts.validate import DraftError
 from studio.models import Finding, Membership, Role, Task
-from studio.tasks.create import start_task, starting_points
-from studio.tasks.templates import mark_template
+from studio.tasks.create import mark_template, start_task, starting_points
 from studio.tasks.transitions import WorkflowError, submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member, stored, task_row
 from tests.shared_rows import fresh
