@@ -182,7 +182,7 @@ def test_every_url_is_in_the_tour_or_listed_as_no_page():
         if not route.startswith("admin/") and not (route.startswith("api/") and route != "api/")
     }
 
-    assert urls - toured - NO_PAGES == set(), "a page is not in the tour: add it to studio/dev/tour.py"
+    assert urls - toured - NO_PAGES == set(), "a page is not in the tour: add it to studio/dev/pages.txt"
     assert NO_PAGES - urls == set() and NO_PAGES & toured == set()
 
 
