@@ -4,7 +4,7 @@ as edited text."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from studio.domain.base import Content, FileRef
@@ -14,7 +14,7 @@ from studio.files.tokens import FileTokens
 from studio.files.uploads import why_invalid_path
 from studio.forms.post_data import Posted, preserve
 
-FILE = ("path", "description", "stored", "form")
+FILES, ARTIFACTS = "assets", "expected_artifacts"
 T = TypeVar("T")
 AddError = Callable[[str, str], None]
 """Takes the input's name and the message."""
@@ -25,50 +25,50 @@ def file_rows(files: Sequence[FileRef], tokens: FileTokens) -> list[dict[str, An
 
 
 def file_row(key: str, file: FileRef, tokens: FileTokens) -> dict[str, Any]:
+    return _row(key, file.path, file, tokens) | {"description": file.description}
+
+
+def posted_files(posted: Posted, base: Sequence[FileRef], tokens: FileTokens) -> list[dict[str, Any]]:
+    """The rows as posted; those of ``base`` if the page did not send the list."""
+    stored = file_rows(base, tokens)
+    known = {row["key"]: row["stored"] for row in stored}
+    return stored if f"{FILES}_listed" not in posted.data else _posted(posted, FILES, "description", tokens, known)
+
+
+def _row(key: str, path: str, content: FileRef | Content | None, tokens: FileTokens) -> dict[str, Any]:
     return {
         "key": key,
-        "path": file.path,
-        "size": file.size,
-        "description": file.description,
-        "stored": tokens.seal(file.sha256, file.size),
-        "content": (file.sha256, file.size),
+        "path": path,
+        "stored": tokens.seal(content.sha256, content.size) if content else "",
+        "content": (content.sha256, content.size) if content else None,
+        "size": content.size if content else 0,
         "form": "",
         "text": None,
     }
 
 
-def posted_files(posted: Posted, name: str, base: Sequence[FileRef], tokens: FileTokens) -> list[dict[str, Any]]:
-    """The rows as posted; those of ``base`` if the page did not send the list."""
-    if f"{name}_listed" not in posted.data:
-        return file_rows(base, tokens)
-    rows = posted.rows(name, FILE)
-    known = {row["key"]: row for row in file_rows(base, tokens)}
+def _posted(
+    posted: Posted, name: str, about: str, tokens: FileTokens, known: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """``about``: the field that says what a file is; ``known``: tokens of rows that need not send theirs."""
+    rows = posted.rows(name, ("path", about, "stored", "form"))
     for row in rows:
         input_name = f"{name}.{row['key']}.text"
         row["text"] = posted.text(input_name) if input_name in posted.data else None
         if row["text"] is None:
-            row["stored"] = row["stored"] or known.get(row["key"], {}).get("stored", "")
+            row["stored"] = row["stored"] or known.get(row["key"], "")
         row["content"] = tokens.unseal(row["stored"])
-        row["size"] = posted_size(row)
+        row["size"] = (row["content"] or ("", 0))[1] if row["text"] is None else len(encode(row["text"], row["form"]))
     return rows
 
 
-def posted_size(row: dict[str, Any]) -> int:
-    """Bytes of the row's text while it is edited, else of the file its token stands for."""
-    if row["text"] is not None:
-        return len(encode(row["text"], row["form"]))
-    return (row["content"] or ("", 0))[1]
-
-
-def read_files(
-    rows: Sequence[dict[str, Any]], base: Sequence[FileRef], add_error: AddError, name: str
-) -> tuple[FileRef, ...]:
+def read_files(rows: Sequence[dict[str, Any]], base: Sequence[FileRef], add_error: AddError) -> tuple[FileRef, ...]:
     stored = keyed("a", base, lambda file: file.path)
     files: list[FileRef] = []
     for row in rows:
         old = stored.get(row["key"])
         path = preserve(old.path if old else "", row["path"].strip(), one_line=True)
-        input_name = f"{name}.{row['key']}.path"
+        input_name = f"{FILES}.{row['key']}.path"
         known = content_of(row)
         if known is None:
             add_error(
@@ -134,41 +134,20 @@ def keyed(prefix: str, values: Sequence[T], name: Callable[[T], str]) -> dict[st
     return by_key
 
 
-LIST = "expected_artifacts"
-ARTIFACT = ("path", "note", "stored", "form")
-
-
 def artifact_rows(artifacts: Sequence[ExpectedArtifact], tokens: FileTokens) -> list[dict[str, Any]]:
-    return [
-        artifact_row(key, artifact.path, artifact.note, artifact.reference, tokens)
-        for key, artifact in keyed("o", artifacts, lambda artifact: artifact.path).items()
-    ]
+    by_key = keyed("o", artifacts, lambda artifact: artifact.path)
+    return [artifact_row(key, row.path, row.note, row.reference, tokens) for key, row in by_key.items()]
 
 
 def artifact_row(key: str, path: str, note: str, reference: Content | None, tokens: FileTokens) -> dict[str, Any]:
-    return {
-        "key": key,
-        "path": path,
-        "note": note,
-        "stored": tokens.seal(reference.sha256, reference.size) if reference else "",
-        "content": (reference.sha256, reference.size) if reference else None,
-        "size": reference.size if reference else 0,
-        "form": "",
-        "text": None,
-    }
+    return _row(key, path, reference, tokens) | {"note": note}
 
 
 def posted_artifacts(posted: Posted, base: Sequence[ExpectedArtifact], tokens: FileTokens) -> list[dict[str, Any]]:
     """The rows as posted; those of ``base`` if the page did not send the list."""
-    if f"{LIST}_listed" not in posted.data:
+    if f"{ARTIFACTS}_listed" not in posted.data:
         return artifact_rows(base, tokens)
-    rows = posted.rows(LIST, ARTIFACT)
-    for row in rows:
-        input_name = f"{LIST}.{row['key']}.text"
-        row["text"] = posted.text(input_name) if input_name in posted.data else None
-        row["content"] = tokens.unseal(row["stored"])
-        row["size"] = posted_size(row)
-    return rows
+    return _posted(posted, ARTIFACTS, "note", tokens, {})
 
 
 def read_artifacts(
@@ -178,7 +157,7 @@ def read_artifacts(
     artifacts: list[ExpectedArtifact] = []
     for row in rows:
         old = stored.get(row["key"])
-        input_name = f"{LIST}.{row['key']}.path"
+        input_name = f"{ARTIFACTS}.{row['key']}.path"
         path = preserve(old.path if old else "", row["path"], one_line=True)
         path = path if old and path == old.path else path.strip()
         note = preserve(old.note if old else "", row["note"], one_line=True)

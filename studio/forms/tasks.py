@@ -128,7 +128,7 @@ def posted_task_form(posted: Posted, base: TaskSpec, tokens: FileTokens) -> Task
         tool_evidence=posted.rows("tool_evidence", ("tool", "call", "result")),
         payload=posted.rows("payload", MAPPING),
         metadata=posted.rows("metadata", MAPPING),
-        assets=posted_files(posted, "assets", base.assets, tokens),
+        assets=posted_files(posted, base.assets, tokens),
         expected_artifacts=posted_artifacts(posted, base.expected_artifacts, tokens),
     )
 
@@ -209,7 +209,7 @@ def read_task_form(form: TaskForm, base: TaskSpec) -> tuple[TaskSpec, dict[str, 
     fields["tool_evidence"] = reader.tool_evidence()
     fields["trigger"] = reader.trigger()
     fields["metadata"] = read_mapping(form.metadata, base.metadata, reader.add_error, "metadata")
-    fields["assets"] = read_files(form.assets, base.assets, reader.add_error, "assets")
+    fields["assets"] = read_files(form.assets, base.assets, reader.add_error)
     fields["expected_artifacts"] = read_artifacts(form.expected_artifacts, base.expected_artifacts, reader.add_error)
     if not fields["task_id"].strip():
         reader.add_error("task_id", "Enter an id for the task; it is used as its folder name.")

@@ -18,8 +18,7 @@ from studio.files.previews import Preview, syntax_flaw
 from studio.files.previews import preview as preview_of
 from studio.files.previews.sniff import extension
 from studio.files.uploads import UploadError, validate_upload_size
-from studio.forms.files import LIST as ARTIFACTS
-from studio.forms.files import artifact_row, file_row, free_key
+from studio.forms.files import ARTIFACTS, FILES, artifact_row, file_row, free_key
 from studio.models import Blob, Task
 from studio.views.pages import frame, place_of, show, task_page
 from studio.views.tasks.editor_context import file_tokens
@@ -97,7 +96,7 @@ def _file_response(request: SignedInRequest, task: Task, path: str, blob: Blob) 
     if request.GET.get("part") == "edit":
         if not preview.editable:
             raise Http404
-        list_name = ARTIFACTS if request.GET.get("list") == ARTIFACTS else "assets"
+        list_name = ARTIFACTS if request.GET.get("list") == ARTIFACTS else FILES
         context |= {"key": request.GET.get("key", ""), "list": list_name}
         return show(request, task, "studio/files/parts/text.html", context)
     if request.GET.get("part") == "seen":
