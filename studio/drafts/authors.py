@@ -24,17 +24,14 @@ def authors_of(revision: Revision) -> set[int]:
 
 def authors_of_newest(tasks: Iterable[Task]) -> dict[int, set[int]]:
     """``authors_of`` the newest version of each task, by the task's pk. One query."""
-    authors: dict[int, set[int]] = {task.pk: set() for task in tasks}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT t.id, author FROM studio_task t"
-            " JOIN studio_revision r ON r.task_id = t.id AND r.number = t.version,"
-            " authors_of_revision(r.id) author WHERE t.id = ANY(%s)",
-            [list(authors)],
-        )
-        for task, author in cursor.fetchall():
-            authors[task].add(author)
-    return authors
+    keys = [task.pk for task in tasks]
+    return _people_by_task(
+        keys,
+        "SELECT t.id, author FROM studio_task t"
+        " JOIN studio_revision r ON r.task_id = t.id AND r.number = t.version,"
+        " authors_of_revision(r.id) author WHERE t.id = ANY(%s)",
+        keys,
+    )
 
 
 def contributors_to(task: Task, version: int) -> set[int]:
@@ -44,16 +41,22 @@ def contributors_to(task: Task, version: int) -> set[int]:
 
 def contributors_to_tasks(versions: Mapping[int, int]) -> dict[int, set[int]]:
     """``contributors_to`` versions by the task's pk. One query."""
-    authors: dict[int, set[int]] = {pk: set() for pk in versions}
+    return _people_by_task(
+        versions,
+        "SELECT wanted.task, author FROM unnest(%s::bigint[], %s::int[]) wanted (task, version),"
+        " contributors_to_version(wanted.task, wanted.version) author",
+        list(versions.keys()),
+        list(versions.values()),
+    )
+
+
+def _people_by_task(tasks: Iterable[int], sql: str, *parameters: list[int]) -> dict[int, set[int]]:
+    people: dict[int, set[int]] = {pk: set() for pk in tasks}
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT wanted.task, author FROM unnest(%s::bigint[], %s::int[]) wanted (task, version),"
-            " contributors_to_version(wanted.task, wanted.version) author",
-            [list(versions.keys()), list(versions.values())],
-        )
-        for task, author in cursor.fetchall():
-            authors[task].add(author)
-    return authors
+        cursor.execute(sql, parameters)
+        for task, person in cursor.fetchall():
+            people[task].add(person)
+    return people
 
 
 @dataclass(frozen=True)

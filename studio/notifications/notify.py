@@ -44,50 +44,50 @@ class Message:
     people: frozenset[int]
     text: str
     address: str
+    benchmark: int
+    """Its key."""
     task: Task | None = None
 
 
+def about(task: Task, people: Iterable[int], text: str, *, anchor: str = "") -> Message:
+    return Message(frozenset(people), text, task.get_absolute_url() + anchor, task.persona.benchmark_id, task)
+
+
 def notify(
-    people: Iterable[int],
-    kind: str,
-    text: str,
-    *,
-    benchmark: Benchmark | int,
-    address: str,
-    by: User | None,
-    task: Task | None = None,
+    people: Iterable[int], kind: str, text: str, *, benchmark: Benchmark | int, address: str, by: User | None
 ) -> None:
-    notify_many([Message(frozenset(people), text, address, task)], kind, benchmark=benchmark, by=by)
-
-
-def notify_many(messages: Sequence[Message], kind: str, *, benchmark: Benchmark | int, by: User | None) -> None:
-    recipients: set[int] = set()
-    for message in messages:
-        recipients |= message.people - {by.pk if by else 0}
-    if not recipients:
-        return
     key = benchmark if isinstance(benchmark, int) else benchmark.pk
-    reachable = set(
-        Membership.objects.filter(benchmark=key, user__in=recipients, user__is_active=True)
-        .exclude(user__in=NotificationChoice.objects.filter(kind=kind, how=How.NOT).values("user"))
-        .values_list("user_id", flat=True)
-    )
-    Notification.objects.bulk_create(
-        [
-            Notification(
-                user_id=pk,
-                kind=kind,
-                text=message.text,
-                address=message.address,
-                task=message.task,
-                benchmark_id=key,
-                actor=by,
-            )
-            for message in messages
-            for pk in sorted(message.people & reachable)
-        ],
-        batch_size=500,
-    )
+    notify_many([Message(frozenset(people), text, address, key)], kind, by=by)
+
+
+def notify_many(messages: Sequence[Message], kind: str, *, by: User | None) -> None:
+    """The number of queries depends on the benchmarks alone."""
+    for benchmark in dict.fromkeys(message.benchmark for message in messages):
+        own = [message for message in messages if message.benchmark == benchmark]
+        recipients = {person for message in own for person in message.people} - {by.pk if by else 0}
+        if not recipients:
+            continue
+        reachable = set(
+            Membership.objects.filter(benchmark=benchmark, user__in=recipients, user__is_active=True)
+            .exclude(user__in=NotificationChoice.objects.filter(kind=kind, how=How.NOT).values("user"))
+            .values_list("user_id", flat=True)
+        )
+        Notification.objects.bulk_create(
+            [
+                Notification(
+                    user_id=pk,
+                    kind=kind,
+                    text=message.text,
+                    address=message.address,
+                    task=message.task,
+                    benchmark_id=benchmark,
+                    actor=by,
+                )
+                for message in own
+                for pk in sorted(message.people & reachable)
+            ],
+            batch_size=500,
+        )
 
 
 def users_allowed(benchmark: Benchmark | int, action: str) -> set[int]:
@@ -153,22 +153,18 @@ def _notify_mentioned(comment: Comment, previous_text: str = "") -> set[int]:
 
 def notify_of_submissions(tasks: Sequence[Task], authors: Mapping[int, Collection[int]], *, by: User) -> None:
     """Notify each task's reviewers; without any, everyone who may review it and did not write it. ``authors``: user
-    keys by task key. The number of queries depends on the benchmarks alone."""
+    keys by task key."""
     reviewers: dict[int, set[int]] = {}
     assigned = Assignment.objects.filter(task__in=tasks, part=Assignment.Part.REVIEWER)
     for key, person in assigned.values_list("task_id", "user_id"):
         reviewers.setdefault(key, set()).add(person)
-    by_benchmark: dict[int, list[Task]] = {}
+    allowed = {key: users_allowed(key, "review") for key in {task.persona.benchmark_id for task in tasks}}
+    messages = []
     for task in tasks:
-        by_benchmark.setdefault(task.persona.benchmark_id, []).append(task)
-    for benchmark, own in by_benchmark.items():
-        allowed = users_allowed(benchmark, "review")
-        messages = []
-        for task in own:
-            wrote = set(authors[task.pk])
-            people = frozenset(reviewers.get(task.pk, set()) - wrote or allowed - wrote)
-            messages.append(Message(people, f"asked for a review of “{task}”.", task.get_absolute_url(), task))
-        notify_many(messages, Kind.REVIEW_REQUESTED, benchmark=benchmark, by=by)
+        wrote = set(authors[task.pk])
+        people = reviewers.get(task.pk, set()) - wrote or allowed[task.persona.benchmark_id] - wrote
+        messages.append(about(task, people, f"asked for a review of “{task}”."))
+    notify_many(messages, Kind.REVIEW_REQUESTED, by=by)
 
 
 def notify_of_requested_changes(task: Task, authors: Collection[int], text: str, *, by: User) -> None:
@@ -208,24 +204,10 @@ def notify_of_edits(edited: Mapping[int, int], *, by: User | None) -> None:
     for review in given.select_related("revision"):
         if review.reviewer_id and edited[review.revision.task_id] == review.revision.number:
             approvers.setdefault(review.revision.task_id, set()).add(review.reviewer_id)
-    if not approvers:
-        return
-    by_benchmark: dict[int, list[Task]] = {}
-    for task in Task.objects.select_related("persona__benchmark").filter(pk__in=approvers):
-        by_benchmark.setdefault(task.persona.benchmark_id, []).append(task)
-    for benchmark, tasks in by_benchmark.items():
-        text = "edited “{}”, of which you approved version {}. It needs another review."
-        notify_many(
-            [
-                Message(
-                    frozenset(approvers[task.pk]), text.format(task, edited[task.pk]), task.get_absolute_url(), task
-                )
-                for task in tasks
-            ],
-            Kind.EDITED_AFTER_APPROVAL,
-            benchmark=benchmark,
-            by=by,
-        )
+    text = "edited “{}”, of which you approved version {}. It needs another review."
+    tasks = Task.objects.select_related("persona__benchmark").filter(pk__in=approvers)
+    messages = [about(task, approvers[task.pk], text.format(task, edited[task.pk])) for task in tasks]
+    notify_many(messages, Kind.EDITED_AFTER_APPROVAL, by=by)
 
 
 def notify_of_outdated_approvals(tasks: Sequence[Task], *, by: User | None) -> None:
@@ -245,14 +227,14 @@ def notify_of_outdated_approvals(tasks: Sequence[Task], *, by: User | None) -> N
     for key, person, task in given.values_list("revision__task__persona_id", "reviewer_id", "revision__task_id"):
         approved.setdefault(key, {}).setdefault(person, []).append(task)
     titles = {task.pk: str(task) for task in tasks}
+    messages = []
     for persona in Persona.objects.filter(pk__in=approved).select_related("benchmark"):
         address = reverse("studio:approvals", args=[persona.benchmark.slug, persona.user_id])
-        messages = []
         for person, keys in approved[persona.pk].items():
             what = f"“{titles[keys[0]]}” depends" if len(keys) == 1 else f"{len(keys)} tasks of {persona} depend"
             text = f"changed what {what} on: your approval is outdated. See the change, and approve again."
-            messages.append(Message(frozenset({person}), text, address))
-        notify_many(messages, Kind.EDITED_AFTER_APPROVAL, benchmark=persona.benchmark, by=by)
+            messages.append(Message(frozenset({person}), text, address, persona.benchmark_id))
+    notify_many(messages, Kind.EDITED_AFTER_APPROVAL, by=by)
 
 
 def notify_of_import(benchmark: Benchmark, summary: str, *, by: User | None) -> None:
@@ -268,9 +250,7 @@ def notify_of_publication(row: Import, people: Iterable[int], text: str, *, by: 
 def _notify_of_task(
     task: Task, people: Iterable[int], kind: str, text: str, *, by: User | None, anchor: str = ""
 ) -> None:
-    persona = task.persona
-    address = task.get_absolute_url() + anchor
-    notify(people, kind, text, benchmark=persona.benchmark_id, address=address, by=by, task=task)
+    notify_many([about(task, people, text, anchor=anchor)], kind, by=by)
 
 
 def _shortened(text: str) -> str:

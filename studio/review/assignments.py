@@ -176,12 +176,5 @@ def _record_and_notify(
         events.append(event(task, "assigned", by=by, summary=summary, data={"part": part}))
     Event.objects.bulk_create(events, batch_size=500)
     action = "to write" if part == Part.WRITER else "to review"
-    notify.notify_many(
-        [
-            notify.Message(frozenset({user}), f"asks you {action} “{task}”.", task.get_absolute_url(), task)
-            for task, user in new
-        ],
-        notify.Kind.ASSIGNED,
-        benchmark=changed[0].persona.benchmark_id,
-        by=by,
-    )
+    messages = [notify.about(task, {user}, f"asks you {action} “{task}”.") for task, user in new]
+    notify.notify_many(messages, notify.Kind.ASSIGNED, by=by)
