@@ -48,7 +48,7 @@ class StudioUserAdmin(ForStaff, UserAdmin[User]):
     search_fields = ["username", "display_name", "email"]
     fieldsets = [*(UserAdmin.fieldsets or ()), ("Shown as", {"fields": ["display_name", "letter_keys"]})]
     add_fieldsets = [*UserAdmin.add_fieldsets, ("Shown as", {"fields": ["display_name"]})]
-    actions = ["password_link", *(_action(step, label) for step, (label, *_) in STEPS.items())]
+    actions = ["password_link", *(_action(name, step.label) for name, step in STEPS.items())]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         return with_second_step(super().get_queryset(request))

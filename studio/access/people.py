@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from allauth.account.adapter import get_adapter
@@ -68,27 +69,6 @@ def forget_unconfirmed_email(person: User) -> None:
     EmailAddress.objects.filter(user=person, verified=False, email__iexact=person.email).delete()
 
 
-def disable(person: User) -> None:
-    person.is_active = False
-    person.save(update_fields=["is_active"])
-    end_sessions(person)
-
-
-def enable(person: User) -> None:
-    person.is_active = True
-    person.save(update_fields=["is_active"])
-
-
-def make_administrator(person: User) -> None:
-    person.is_staff = person.is_superuser = True
-    person.save(update_fields=["is_staff", "is_superuser"])
-
-
-def dismiss_administrator(person: User) -> None:
-    person.is_staff = person.is_superuser = False
-    person.save(update_fields=["is_staff", "is_superuser"])
-
-
 def end_sessions(person: User) -> None:
     for session in UserSession.objects.filter(user=person):
         session.end()
@@ -98,37 +78,52 @@ def remove_second_step(person: User) -> None:
     Authenticator.objects.filter(user=person).delete()
 
 
-STEPS: dict[str, tuple[str, Callable[[User], None], str]] = {
-    "disable": (
+@dataclass(frozen=True)
+class Step:
+    label: str
+    told: str
+    """By the history."""
+    columns: Mapping[str, bool] = field(default_factory=dict)
+    """Of the account, as they are afterwards."""
+    act: Callable[[User], None] = lambda person: None
+
+
+STEPS = {
+    "disable": Step(
         "Disable: they cannot sign in, their tokens do not work, what they wrote stays",
-        disable,
         "Disabled the account.",
+        {"is_active": False},
+        end_sessions,
     ),
-    "enable": ("Enable", enable, "Enabled the account."),
-    "end_sessions": ("Sign out everywhere", end_sessions, "Signed out everywhere."),
-    "remove_second_step": (
-        "Remove a lost second step: the password alone signs in",
-        remove_second_step,
-        "Removed the second step.",
+    "enable": Step("Enable", "Enabled the account.", {"is_active": True}),
+    "end_sessions": Step("Sign out everywhere", "Signed out everywhere.", act=end_sessions),
+    "remove_second_step": Step(
+        "Remove a lost second step: the password alone signs in", "Removed the second step.", act=remove_second_step
     ),
-    "make_administrator": ("Make administrators", make_administrator, "Made an administrator."),
-    "dismiss_administrator": ("No longer administrators", dismiss_administrator, "No longer an administrator."),
+    "make_administrator": Step(
+        "Make administrators", "Made an administrator.", {"is_staff": True, "is_superuser": True}
+    ),
+    "dismiss_administrator": Step(
+        "No longer administrators", "No longer an administrator.", {"is_staff": False, "is_superuser": False}
+    ),
 }
-"""What a step is called, what it does, and how the history tells it."""
 
 
 @atomic_with_retry
-def take_step(person: User, step: str, *, by: User) -> str:
+def take_step(person: User, name: str, *, by: User) -> str:
     """What was done. Raises PeopleError."""
-    _, act, told = STEPS[step]
+    step = STEPS[name]
     _require(person, by=by)
-    if person == by and step in ("disable", "dismiss_administrator"):
+    if person == by and False in step.columns.values():
         raise PeopleError("You cannot do this to your own account. Ask another administrator.")
-    if step in ("make_administrator", "dismiss_administrator") and not by.is_superuser:
+    if "is_staff" in step.columns and not by.is_superuser:
         raise PeopleError("Only administrators with all rights can make administrators.")
-    act(person)
-    _log(person, told, by=by)
-    return told
+    for column, value in step.columns.items():
+        setattr(person, column, value)
+    person.save(update_fields=list(step.columns))
+    step.act(person)
+    _log(person, step.told, by=by)
+    return step.told
 
 
 def password_link(person: User, *, by: User) -> str:
