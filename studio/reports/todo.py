@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -90,71 +90,58 @@ def register(name: str, source: TodoSource, *, last: bool = False) -> None:
 
 def todo_of(user: User, *, limit: int = SHOWN) -> list[TodoGroup]:
     own = Benchmark.objects.of_member(user.pk)
-    drafts_alone = drafts_to_write(user, own).exclude(state=TaskState.CHANGES_REQUESTED)
-    sent_back, reviews, drafts = (
-        {pk: (assigned, total) for pk, assigned, total in _counted(tasks)[:limit]}
-        for tasks in (tasks_sent_back(user, own), tasks_to_review(user, own), drafts_alone)
-    )
-    shown = Task.objects.select_related("persona__benchmark").only(*ITEM_FIELDS)
-    rows = shown.in_bulk([*sent_back, *reviews, *drafts])
+    drafts = drafts_to_write(user, own).exclude(state=TaskState.CHANGES_REQUESTED)
     groups = [
-        _group("sent-back", "Changes requested", sent_back, rows),
-        _group("reviews", "To review", reviews, rows),
+        _group("sent-back", "Changes requested", tasks_sent_back(user, own), limit),
+        _group("reviews", "To review", tasks_to_review(user, own), limit),
         _publications(user, limit),
         *(group for source in _sources.values() for group in source(user, limit)),
-        _group("drafts", "Your drafts", drafts, rows),
+        _group("drafts", "Your drafts", drafts, limit),
         *(group for source in _late_sources.values() for group in source(user, limit)),
     ]
     return [group for group in groups if group.count]
 
 
-Keys = dict[int, tuple[bool, int]]
-"""Of tasks: whether they are assigned to the user, and the number of all tasks of the group."""
+def _shown(tasks: QuerySet[Task], limit: int) -> list[Any]:
+    """The first of them, each with ``n_total``, the number of all."""
+    rows = tasks.select_related("persona__benchmark").only(*ITEM_FIELDS)
+    return list(rows.annotate(n_total=Window(Count("pk")))[:limit])
 
 
-def _counted(tasks: QuerySet[Task]) -> QuerySet[Task, Any]:
-    """Keys first: the tasks' rows are wide."""
-    return tasks.annotate(n_total=Window(Count("pk"))).values_list("pk", "is_assigned", "n_total")
-
-
-def _group(key: str, title: str, keys: Keys, rows: Mapping[int, Task]) -> TodoGroup:
-    items = [_item(rows[pk], assigned=assigned) for pk, (assigned, _) in keys.items() if pk in rows]
-    return TodoGroup(key, title, tuple(items), next(iter(keys.values()))[1] if keys else 0)
+def _group(key: str, title: str, tasks: QuerySet[Task], limit: int) -> TodoGroup:
+    rows = _shown(tasks, limit)
+    items = tuple(_item(row, "assigned to you" if row.is_assigned else "") for row in rows)
+    return TodoGroup(key, title, items, rows[0].n_total if rows else 0)
 
 
 def waiting_on_others(user: User, *, limit: int = SHOWN) -> TodoGroup:
     """What the user sent to others and waits for: their tasks in review, the longest waiting first, and imports that
     another owner is to confirm."""
-    tasks = list(_in_review(user)[:limit])
-    reviewers = _reviewers_of(pk for pk, *_ in tasks)
-    rows = Task.objects.select_related("persona__benchmark").only(*ITEM_FIELDS).in_bulk([pk for pk, *_ in tasks])
-    benchmarks = {row.persona.benchmark_id for row in rows.values()}
+    tasks = _shown(_in_review(user), limit)
+    reviewers = _reviewers_of(task.pk for task in tasks)
+    benchmarks = {task.persona.benchmark_id for task in tasks}
     others = Membership.objects.filter(benchmark__in=benchmarks, role__in=ALLOWED["review"]).exclude(user=user)
     reviewed = set(others.order_by().values_list("benchmark", flat=True).distinct())
     items = []
-    for pk, since, _ in tasks:
-        somebody = "any reviewer" if rows[pk].persona.benchmark_id in reviewed else "nobody can review it yet"
-        items.append(replace(_item(rows[pk], assigned=False), note=reviewers.get(pk, somebody), since=since))
+    for task in tasks:
+        somebody = "any reviewer" if task.persona.benchmark_id in reviewed else "nobody can review it yet"
+        items.append(replace(_item(task, reviewers.get(task.pk, somebody)), since=task.since))
     imports = Import.objects.filter(by=user, publication="requested").select_related("benchmark")
     asked = [
         TodoItem(str(row), row.get_absolute_url(), str(row.benchmark), row.publication, "another owner", row.created_at)
         for row in imports.defer("upload", "report").order_by("created_at")[:limit]
     ]
-    return TodoGroup("others", "Waiting on others", (*items, *asked), (tasks[0][2] if tasks else 0) + len(asked))
+    return TodoGroup("others", "Waiting on others", (*items, *asked), (tasks[0].n_total if tasks else 0) + len(asked))
 
 
-def _in_review(user: User) -> QuerySet[Task, Any]:
-    """Keys, when they were submitted, and the number of all."""
+def _in_review(user: User) -> QuerySet[Task]:
+    """Since when, as ``since``."""
     submitted = Event.objects.filter(task=OuterRef("pk"), verb="submitted").order_by("-at").values("at")[:1]
     return (
         _tasks(Benchmark.objects.of_member(user.pk))
         .filter(Q(last_author=user.pk) | Q(pk__in=_tasks_of("writer", user)), state=TaskState.IN_REVIEW)
-        .annotate(
-            since=Coalesce(Subquery(submitted, output_field=DateTimeField()), F("updated_at")),
-            n_total=Window(Count("pk")),
-        )
+        .annotate(since=Coalesce(Subquery(submitted, output_field=DateTimeField()), F("updated_at")))
         .order_by("since")
-        .values_list("pk", "since", "n_total")
     )
 
 
@@ -169,7 +156,10 @@ def _reviewers_of(tasks: Iterable[int]) -> dict[int, str]:
 
 def _publications(user: User, limit: int) -> TodoGroup:
     """Imports whose tasks another owner says were approved elsewhere, for this owner to confirm."""
-    shown = list(_requested(user)[:limit])
+    own = Benchmark.objects.filter(memberships__user=user, memberships__role="owner")
+    rows = Import.objects.filter(benchmark__in=own, publication="requested").exclude(by=user)
+    rows = rows.select_related("benchmark", "by").defer("upload", "report").order_by("created_at")
+    shown = list(rows.annotate(n_total=Window(Count("pk")))[:limit])
     items = [
         TodoItem(str(row), row.get_absolute_url(), str(row.benchmark), row.publication, f"asked by {row.by}")
         for row in shown
@@ -177,20 +167,8 @@ def _publications(user: User, limit: int) -> TodoGroup:
     return TodoGroup("publications", "Imports to confirm", tuple(items), shown[0].n_total if shown else 0)
 
 
-def _requested(user: User) -> QuerySet[Import, Any]:
-    own = Benchmark.objects.filter(memberships__user=user, memberships__role="owner")
-    rows = Import.objects.filter(benchmark__in=own, publication="requested").exclude(by=user)
-    return (
-        rows.select_related("benchmark", "by")
-        .defer("upload", "report")
-        .order_by("created_at")
-        .annotate(n_total=Window(Count("pk")))
-    )
-
-
-def _item(task: Task, *, assigned: bool) -> TodoItem:
+def _item(task: Task, note: str) -> TodoItem:
     persona = task.persona
-    note = "assigned to you" if assigned else ""
     return TodoItem(str(task), task.get_absolute_url(), f"{persona.benchmark} · {persona}", task.state, note)
 
 

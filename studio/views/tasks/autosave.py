@@ -11,6 +11,7 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
 
+from studio import access
 from studio.access import SignedInRequest
 from studio.domain.task import TaskSpec
 from studio.drafts import autosave
@@ -126,10 +127,11 @@ def discard(request: SignedInRequest, task: Task) -> HttpResponse:
     return redirect(task)
 
 
-@task_page("edit", "POST")
+@task_page("view", "POST")
 def take_back(request: SignedInRequest, task: Task, number: int) -> HttpResponse:
     """Discarded text is the autosaved text again."""
     row = get_object_or_404(autosave.discarded_texts(EditorKey(task=task), request.user), pk=number)
+    access.require(request.user, task.persona.benchmark, "edit")
     autosave.take_back(row)
     return redirect(task)
 
