@@ -14,6 +14,7 @@ from studio.domain.app_tables.cells import Record, name_of, numbered, read_recor
 from studio.domain.app_tables.declared import DeclaredTable, RecordFlaw
 from studio.domain.cast import read_cast
 from studio.drafts.load import load_episode
+from studio.drafts.validate import DraftError
 from studio.models import Blob, Persona, User
 from studio.personas.app_data import save_apps, validate_length
 
@@ -21,14 +22,6 @@ LONGEST_INDENTED = 1_500_000
 """Characters of an app's data that somebody might still read as text; white space at most triples them."""
 MAX_CHOICES = 300
 """Keys of another table that are offered."""
-
-
-class AppTableError(Exception):
-    """``flaws`` say what is wrong; nothing was saved."""
-
-    def __init__(self, flaws: Sequence[RecordFlaw]) -> None:
-        super().__init__("; ".join(map(str, flaws)))
-        self.flaws = tuple(flaws)
 
 
 WRITERS = ("sender", "receiver")
@@ -164,14 +157,19 @@ def check_table(found: AppRecords, records: Sequence[Record]) -> list[RecordFlaw
 def save_table(
     persona: Persona, found: AppRecords, records: Sequence[Record], *, by: User, base_version: int
 ) -> list[RecordFlaw]:
-    """Make the table hold these records; returns what is left to fix. Raises AppTableError for serious flaws,
-    DraftError and StaleDraftError."""
+    """Make the table hold these records; returns what is left to fix. Raises DraftError, also for serious flaws, and
+    StaleDraftError."""
     flaws = check_table(found, records)
     if serious := [flaw for flaw in flaws if flaw.serious]:
-        raise AppTableError(serious)
+        raise DraftError("text", flaws_in_words(serious))
     note = f"Data of {found.title} changed."
     save_apps(persona, {found.app: _text_with(found, records)}, note, by=by, base_version=base_version)
     return flaws
+
+
+def flaws_in_words(flaws: Sequence[RecordFlaw]) -> str:
+    shown = " · ".join(f"{flaw.table}: {flaw}" for flaw in flaws[:5])
+    return f"{shown} · and {len(flaws) - 5} more." if len(flaws) > 5 else shown
 
 
 def validate_room(found: AppRecords, records: Sequence[Record]) -> None:

@@ -17,6 +17,7 @@ from studio.access import SignedInRequest
 from studio.domain.app_tables.cells import Record, write_cell
 from studio.domain.app_tables.declared import RecordFlaw
 from studio.domain.app_tables.table_files import MAX_BYTES, TableFileError, read_table_file, write_json, write_table
+from studio.domain.phrases import count_of
 from studio.drafts.validate import DraftError, StaleDraftError
 from studio.files.downloads import download
 from studio.forms.app_tables import blank_row, posted_cells, posted_rows, shown_indices, stored_rows
@@ -24,9 +25,9 @@ from studio.forms.post_data import apply_row_operation
 from studio.models import Persona
 from studio.personas.app_tables import (
     AppRecords,
-    AppTableError,
     check_table,
     edit_records,
+    flaws_in_words,
     load_records,
     merge_records,
     record_names,
@@ -61,8 +62,6 @@ def table(request: SignedInRequest, persona: Persona, app: str, table: str) -> H
         return _grid(request, persona, found, typed=request.POST, flaws=flaws)
     try:
         left = save_table(persona, found, records, by=request.user, base_version=persona.version)
-    except AppTableError as error:
-        return _grid(request, persona, found, typed=request.POST, error=_listed(error.flaws))
     except (DraftError, StaleDraftError) as error:
         return _grid(request, persona, found, typed=request.POST, error=str(error))
     _say_saved(request, f"Saved the {found.table.name} of {found.title}.", left)
@@ -100,20 +99,16 @@ def import_table(request: SignedInRequest, persona: Persona, app: str, table: st
         except DraftError as error:
             serious, context["error"] = True, f"{error} Leave out records or columns."
     if "save" in request.POST and not serious:
-        if request.POST.get("digest") != found.digest:
-            context["error"] = MOVED_ON
+        try:
+            if request.POST.get("digest") != found.digest:
+                raise DraftError("text", MOVED_ON)
+            left = save_table(persona, found, records, by=request.user, base_version=persona.version)
+        except (DraftError, StaleDraftError) as error:
+            context["error"] = str(error)
         else:
-            try:
-                left = save_table(persona, found, records, by=request.user, base_version=persona.version)
-            except AppTableError as error:
-                context["error"] = _listed(error.flaws)
-            except (DraftError, StaleDraftError) as error:
-                context["error"] = str(error)
-            else:
-                count = len(read.records)
-                what = f"Imported {count} record{'' if count == 1 else 's'} into the {table} of {found.title}."
-                _say_saved(request, what, left)
-                return redirect(context["here"])
+            what = f"Imported {count_of(len(read.records), 'record')} into the {table} of {found.title}."
+            _say_saved(request, what, left)
+            return redirect(context["here"])
     keys = {str(record.get(found.table.key.name)) for record in found.records}
     replaced = sum(str(record.get(found.table.key.name)) in keys for record in read.records)
     fields = [field for field in found.table.fields if field.name in read.columns]
@@ -216,9 +211,4 @@ def _of_file(found: AppRecords, records: Sequence[Record], flaws: Sequence[Recor
 def _say_saved(request: SignedInRequest, what: str, left: list[RecordFlaw]) -> None:
     messages.success(request, what)
     if left:
-        messages.warning(request, f"To fix: {_listed(left)}")
-
-
-def _listed(flaws: list[RecordFlaw] | tuple[RecordFlaw, ...]) -> str:
-    shown = " · ".join(f"{flaw.table}: {flaw}" for flaw in flaws[:5])
-    return f"{shown} · and {len(flaws) - 5} more." if len(flaws) > 5 else shown
+        messages.warning(request, f"To fix: {flaws_in_words(left)}")
