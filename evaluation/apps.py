@@ -21,8 +21,7 @@ class EvaluationConfig(AppConfig):
         from studio.domain.tool_catalog import register_card_reader
         from studio.domain.tool_servers import register_lister
         from studio.files.previews.documents import Confinement, register_confinement
-        from studio.findings.grader_keys import register_key_reader, register_report_makers
-        from studio.findings.opinions import register_second_opinions
+        from studio.findings.hooks import register_key_reader, register_report_makers, register_second_opinions
         from studio.imports.sample import register_sample_data
 
         register_card_reader(tool_cards)

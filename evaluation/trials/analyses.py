@@ -12,7 +12,7 @@ from evaluation.sandbox import SandboxUnavailableError
 from evaluation.trials.script_analysis import analyse_script
 from studio.celery import enqueue
 from studio.domain.graders import ANALYSIS, GraderReport
-from studio.findings.grader_keys import MAX_PARALLEL
+from studio.findings.hooks import MAX_PARALLEL
 from studio.findings.refresh import refresh_findings
 from studio.models import Blob, GraderScript, Persona, ScriptReport
 

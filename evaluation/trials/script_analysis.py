@@ -14,7 +14,7 @@ from studio.domain.app_data import declared_apps
 from studio.domain.checks.sign_ins import accounts_in
 from studio.domain.graders import GraderReport, History, ScriptReading, generate_histories, read_script
 from studio.domain.tool_names import tool_domain
-from studio.findings.grader_keys import GraderKeys
+from studio.findings.hooks import GraderKeys
 
 FIRST_BATCH, BATCH_SIZE = 2, 8
 """Histories per sandbox. If one does not end, those after it are skipped."""

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from studio.domain.base import JsonDict
 from studio.domain.signals import SIGNAL_EXAMPLES
 from studio.domain.storable import read_json
-from studio.files.previews.syntax import json_flaw
+from studio.files.previews.texts import json_flaw
 from studio.forms.post_data import MAPPING, Posted, mapping_rows, number_of, read_mapping
 
 SWITCH = "payload_as"

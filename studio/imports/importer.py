@@ -19,7 +19,7 @@ from studio.domain.problems import Problem
 from studio.domain.text_origins import read_origins
 from studio.drafts.validate import DraftError
 from studio.files.uploads import UploadError, validate_file_sizes
-from studio.findings.grader_keys import GraderKeys, read_keys
+from studio.findings.hooks import GraderKeys, read_keys
 from studio.imports.folders import read_folder
 from studio.imports.publication import request_publication, validate_may_publish
 from studio.imports.report import ImportReport, totals

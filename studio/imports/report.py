@@ -11,7 +11,7 @@ from studio.domain.dependencies import dependency_groups
 from studio.domain.episode import EpisodeSpec
 from studio.domain.pack import PackFacts
 from studio.domain.problems import Problem
-from studio.findings.grader_keys import GraderKeys
+from studio.findings.hooks import GraderKeys
 from studio.models import Persona, Revision
 
 

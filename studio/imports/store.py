@@ -19,7 +19,7 @@ from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import SavedTask, save_tasks
 from studio.drafts.validate import DraftError
 from studio.findings.deferred import defer_checks
-from studio.findings.grader_keys import GraderKeys
+from studio.findings.hooks import GraderKeys
 from studio.findings.refresh import refresh_findings
 from studio.imports.report import ImportReport
 from studio.imports.update import continue_from, keep_servers, with_tasks_of, with_whole_groups

@@ -12,7 +12,7 @@ from studio.domain.findings import Finding
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episode
 from studio.drafts.save_tasks import canonical
-from studio.findings.opinions import read_opinions
+from studio.findings.hooks import read_opinions
 from studio.findings.refresh import episode_tool_descriptions, load_reports, load_texts
 from studio.models import Task
 

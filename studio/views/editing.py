@@ -18,9 +18,8 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.domain.base import Spec
 from studio.drafts import autosave
-from studio.drafts.editor import Autosaved, Conflicted, Draft, DraftEditor, Invalid, Outcome, Saved, Unchanged
+from studio.drafts.editor import Autosaved, Conflicted, Draft, DraftEditor, Invalid, Outcome, Rebased, Saved, Unchanged
 from studio.drafts.load import load_episode
-from studio.drafts.rebase import Rebased
 from studio.drafts.validate import DraftError
 from studio.forms.post_data import number_of
 from studio.models import Autosave, Benchmark, Persona

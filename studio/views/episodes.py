@@ -12,7 +12,7 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.domain.arrangement import ArrangementError
 from studio.domain.episode import Split
-from studio.episodes import moves, undo
+from studio.episodes import moves
 from studio.episodes.board import Board, board_of
 from studio.findings.queries import findings_of_task
 from studio.forms.post_data import number_of
@@ -73,8 +73,8 @@ def _page(
         "refusal": refusal,
     }
     if access.may(request.user, persona.benchmark, "edit"):
-        context["undo"] = undo.to_undo(persona, request.user)
-        context["redo"] = undo.to_redo(persona, request.user)
+        context["undo"] = moves.to_undo(persona, request.user)
+        context["redo"] = moves.to_redo(persona, request.user)
     if card:
         context["findings"] = findings_of_task(card.task)
         context["neighbours"] = board.neighbours(card)

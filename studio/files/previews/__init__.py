@@ -6,7 +6,6 @@ here, and formats that need a parser are read in a confined process.
 
 from studio.files.previews.preview import Preview, preview
 from studio.files.previews.sniff import MEDIA, is_media
-from studio.files.previews.syntax import SyntaxFlaw, syntax_flaw
-from studio.files.previews.texts import Decoded, decode
+from studio.files.previews.texts import Decoded, SyntaxFlaw, decode, syntax_flaw
 
 __all__ = ["MEDIA", "Decoded", "Preview", "SyntaxFlaw", "decode", "is_media", "preview", "syntax_flaw"]

@@ -9,9 +9,18 @@ from typing import Any
 from studio.files.previews import markup
 from studio.files.previews.documents import UnreadableDocumentError, extract
 from studio.files.previews.sniff import IMAGES, extension, pixels, sniff
-from studio.files.previews.syntax import SyntaxFlaw, json_flaw, syntax_flaw
-from studio.files.previews.tables import ROWS, PreviewTable, TableRow, cut, read_table
-from studio.files.previews.texts import Decoded, decode
+from studio.files.previews.texts import (
+    ROWS,
+    Decoded,
+    PreviewTable,
+    SyntaxFlaw,
+    TableRow,
+    cut,
+    decode,
+    json_flaw,
+    read_table,
+    syntax_flaw,
+)
 
 MAX_SHOWN = 200_000
 """Characters of a text shown on a page."""

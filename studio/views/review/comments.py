@@ -14,8 +14,8 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.domain.anchors import Quote, quotable_texts
 from studio.domain.diff import word_pieces
+from studio.drafts.editor import ConflictError
 from studio.drafts.load import load_task
-from studio.drafts.rebase import ConflictError
 from studio.drafts.validate import DraftError
 from studio.forms.post_data import number_of
 from studio.forms.tasks import uid_of_row

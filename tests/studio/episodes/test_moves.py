@@ -11,8 +11,14 @@ from django.urls import reverse
 from studio.domain.arrangement import ArrangementError
 from studio.domain.task import Dependency
 from studio.episodes.board import board_of
-from studio.episodes.moves import BoardChangedError, ConfirmationNeededError, Move, current_arrangement, make_move
-from studio.episodes.undo import to_undo
+from studio.episodes.moves import (
+    BoardChangedError,
+    ConfirmationNeededError,
+    Move,
+    current_arrangement,
+    make_move,
+    to_undo,
+)
 from studio.imports.importer import import_files
 from studio.models import BoardMove, Event, Role, Task
 from studio.review import workflow

@@ -12,7 +12,7 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.graders import GraderReport
 from studio.domain.persona import PersonaSpec
 from studio.domain.plan import PAPER_PLAN
-from studio.findings.checked import checked_keys
+from studio.findings.refresh import checked_keys
 from tests.studio.domain.checks.builders import file, scored, task
 
 SCRIPT = file("scripts/a.py")

@@ -10,7 +10,7 @@ from django.db import transaction
 from studio.domain.checks import RULES, find_problems
 from studio.domain.task import Dependency, TaskSpec
 from studio.drafts.load import load_task
-from studio.findings import checked
+from studio.findings import refresh
 from studio.findings.queries import count_findings
 from studio.findings.refresh import FIELDS, check_personas, refresh_findings
 from studio.models import Finding, Persona, Task
@@ -82,10 +82,10 @@ def test_new_version_of_the_rules_checks_everything_anew(monkeypatch: pytest.Mon
     persona, (_, bread, _) = bakery()
     edit(bread, title="")
     complete = stored(persona)
-    Finding.objects.filter(rule__in=checked.SINGLE_TASK_RULES).delete()
+    Finding.objects.filter(rule__in=refresh.SINGLE_TASK_RULES).delete()
     refresh_findings([persona])
     assert stored(persona) != complete
-    monkeypatch.setattr(checked, "version_of_rules", lambda: "another")
+    monkeypatch.setattr(refresh, "version_of_rules", lambda: "another")
     refresh_findings([persona])
     assert stored(persona) == complete
 

@@ -1,10 +1,14 @@
-"""Hooks for running grader scripts. ``evaluation``, which ``studio`` cannot import, registers itself at startup."""
+"""Hooks for running grader scripts and for a model's second opinions. ``evaluation``, which ``studio`` cannot import,
+registers itself at startup."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+
+from studio.domain.checks.opinions import Opinion
+from studio.domain.checks.questions import OpinionQuestion
 
 MAX_PARALLEL = 4
 """Scripts run in parallel."""
@@ -54,3 +58,28 @@ def request_reports(scripts: Iterable[str], *, wait: bool = False) -> None:
     make = _make_reports_now if wait else _make_reports_later
     if make is not None and (wanted := list(scripts)):
         make(wanted)
+
+
+OpinionReader = Callable[[int, Iterable[OpinionQuestion]], Mapping[str, Opinion] | None]
+OpinionRequester = Callable[[Collection[int]], None]
+
+_read_opinions: OpinionReader | None = None
+_request_opinions: OpinionRequester | None = None
+
+
+def register_second_opinions(*, read: OpinionReader, request: OpinionRequester) -> None:
+    """``read`` takes a benchmark's key and questions, and returns the opinions on record by the questions' keys, or
+    None if no model is asked there. ``request`` lets a worker ask about tasks, by key, after the transaction commits.
+    It must not raise."""
+    global _read_opinions, _request_opinions
+    _read_opinions, _request_opinions = read, request
+
+
+def read_opinions(benchmark: int, questions: Iterable[OpinionQuestion]) -> Mapping[str, Opinion] | None:
+    """None if no model is asked there; ``questions`` are not made then."""
+    return _read_opinions(benchmark, questions) if _read_opinions else None
+
+
+def request_opinions(tasks: Collection[int]) -> None:
+    if _request_opinions and tasks:
+        _request_opinions(tasks)
