@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from django.db.models import Case, F, IntegerField, OuterRef, QuerySet, Subquery, Value, When, Window
+from django.db.models import F, OuterRef, QuerySet, Subquery, Window
 from django.db.models.functions import RowNumber
-from django.urls import reverse
 
+from studio.domain.phrases import count_of
 from studio.models import Benchmark, Event, Persona, Task, TaskState
 from studio.models.statuses import STATUSES
+from studio.models.tasks import APPROVED
 from studio.reports.statistics import totals_of
 
 PERSONAS = 20
@@ -23,39 +23,37 @@ STATES = ("released", "approved", "in_review", "changes_requested", "draft")
 """In the order of the legend. Retired tasks are left out."""
 
 
+CELL_FIELDS = ("persona", "task_id", "title", "state", "position", "n_errors", "n_warnings")
+
+
 @dataclass(frozen=True)
 class TaskCell:
+    task: Task
     number: int | None
-    """Its position in the episode, if any."""
-    title: str
-    address: str
-    state: str
-    errors: int
-    warnings: int
+    """Of its place in the episode, if any."""
 
     @property
     def colour(self) -> str:
-        return STATUSES[self.state][0]
+        return STATUSES[self.task.state][0]
 
     @property
     def shape(self) -> str:
-        return STATUSES[self.state][1]
+        return STATUSES[self.task.state][1]
 
     @property
     def label(self) -> str:
         findings = [
-            f"{count} {severity}{'' if count == 1 else 's'}"
-            for count, severity in ((self.errors, "error"), (self.warnings, "warning"))
+            count_of(count, severity)
+            for count, severity in ((self.task.n_errors, "error"), (self.task.n_warnings, "warning"))
             if count
         ]
         position = f"{self.number}" if self.number else "Not in the episode"
-        return f"{position} · {self.title}: {', '.join([STATUSES[self.state][2], *findings])}"
+        return f"{position} · {self.task}: {', '.join([STATUSES[self.task.state][2], *findings])}"
 
 
 @dataclass
 class PersonaRow:
     persona: Persona
-    address: str
     cells: list[TaskCell] = field(default_factory=list)
     planned: int = 0
 
@@ -70,7 +68,7 @@ class PersonaRow:
 
     @property
     def done(self) -> int:
-        return sum(cell.state in ("approved", "released") for cell in self.cells)
+        return sum(cell.task.state in APPROVED for cell in self.cells)
 
 
 @dataclass
@@ -138,7 +136,7 @@ def progress_grids(
     for progress in result:
         for persona in by_benchmark[progress.benchmark.pk]:
             persona.benchmark = progress.benchmark
-            rows[persona.pk] = PersonaRow(persona, persona.get_absolute_url(), planned=progress.benchmark.plan_sessions)
+            rows[persona.pk] = PersonaRow(persona, planned=progress.benchmark.plan_sessions)
             progress.rows.append(rows[persona.pk])
     _fill(rows)
     return result
@@ -151,36 +149,10 @@ def _first_of_each(benchmarks: list[int], start: int, end: int) -> QuerySet[Pers
     return rows.only("user_id", "name", "benchmark", "occupation")
 
 
-def _tasks_of(personas: Iterable[int]) -> QuerySet[Task, Any]:
-    placed_first = Case(When(position=None, then=Value(1)), default=Value(0), output_field=IntegerField())
-    return (
-        Task.objects.filter(persona__in=personas)
-        .order_by("persona", placed_first, "position", "task_id")
-        .values_list(
-            *("persona", "pk", "task_id", "title", "state", "position"),
-            *("n_errors", "n_warnings"),
-        )
-    )
-
-
 def _fill(rows: dict[int, PersonaRow]) -> None:
-    prefixes: dict[int, str] = {}
-    placed: Counter[int] = Counter()
-    for persona, pk, task_id, title, state, position, errors, warnings in _tasks_of(rows):
-        row = rows[persona]
-        if persona not in prefixes:
-            slug, user_id = row.persona.benchmark.slug, row.persona.user_id
-            prefixes[persona] = reverse("studio:task", args=[slug, user_id, 0]).removesuffix("0/")
-        placed[persona] += position is not None
-        if state == TaskState.RETIRED:
-            continue
-        row.cells.append(
-            TaskCell(
-                placed[persona] if position is not None else None,
-                title.strip() or task_id,
-                f"{prefixes[persona]}{pk}/",
-                state,
-                errors,
-                warnings,
-            )
-        )
+    """In order; what has no place in its episode comes last."""
+    tasks = Task.objects.filter(persona__in=rows).exclude(state=TaskState.RETIRED)
+    for task in tasks.order_by("persona", "position", "task_id").only(*CELL_FIELDS):
+        row = rows[task.persona_id]
+        task.persona = row.persona
+        row.cells.append(TaskCell(task, None if task.position is None else len(row.cells) + 1))
