@@ -12,7 +12,7 @@ def record(task: Task, verb: str, *, by: User, summary: str, data: Mapping[str, 
     event(task, verb, by=by, summary=summary, data=data).save()
 
 
-def event(task: Task, verb: str, *, by: User, summary: str, data: Mapping[str, Any] | None = None) -> Event:
+def event(task: Task, verb: str, *, by: User | None, summary: str, data: Mapping[str, Any] | None = None) -> Event:
     persona = task.persona
     return Event(
         benchmark_id=persona.benchmark_id,

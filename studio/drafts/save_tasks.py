@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from django.utils import timezone
@@ -16,6 +16,7 @@ from studio.domain.splits import why_cut
 from studio.domain.task import TaskSpec
 from studio.domain.uids import uid_of
 from studio.drafts.contents import refresh_contents
+from studio.drafts.events import event
 from studio.drafts.validate import DraftError, validate_storable
 from studio.models import Event, Persona, Revision, Task, TaskState, User
 from studio.models.tasks import SPEC_FIELDS
@@ -69,9 +70,9 @@ def save_tasks(
     revisions = _create_revisions([row for row, _ in changed], by=by, note=note)
     if origin_authors:
         _store_origin_authors({revisions[pairs[index][0].pk]: origin_authors[index] for index in changes})
-    events = _events(changed, list(changes.values()), by=by, verb=verb, note=note)
-    for event, index in zip(events, changes if told else (), strict=False):
-        event.data |= told[index]
+    events = _events([row for row, _ in changed], changes.values(), by=by, verb=verb, note=note)
+    for made, index in zip(events, changes if told else (), strict=False):
+        made.data |= told[index]
     Event.objects.bulk_create(events, batch_size=BATCH)
     return [
         SavedTask(
@@ -212,32 +213,19 @@ def _store_origin_authors(authors: Mapping[Revision, Collection[int]]) -> None:
 
 
 def _events(
-    pairs: Sequence[tuple[Task, TaskSpec]],
-    changes: Sequence[tuple[str, ...]],
-    *,
-    by: User | None,
-    verb: str,
-    note: str,
+    rows: Sequence[Task], changes: Iterable[Sequence[str]], *, by: User | None, verb: str, note: str
 ) -> list[Event]:
-    benchmarks = _benchmarks([row for row, _ in pairs])
-    events = []
-    for (row, _), fields in zip(pairs, changes, strict=True):
-        events.append(
-            Event(
-                benchmark_id=benchmarks[row.persona_id],
-                persona_id=row.persona_id,
-                task=row,
-                actor=by,
-                verb="created" if row.version == 1 and verb == "edited" else verb,
-                summary=save_summary(row.version, fields, verb=verb, note=note),
-                data={"fields": list(fields), "version": row.version},
-            )
+    bare = [row for row in rows if not Task.persona.is_cached(row)]
+    personas = Persona.objects.in_bulk({row.persona_id for row in bare}) if bare else {}
+    for row in bare:
+        row.persona = personas[row.persona_id]
+    return [
+        event(
+            row,
+            "created" if row.version == 1 and verb == "edited" else verb,
+            by=by,
+            summary=save_summary(row.version, fields, verb=verb, note=note),
+            data={"fields": list(fields)},
         )
-    return events
-
-
-def _benchmarks(rows: Sequence[Task]) -> dict[int, int]:
-    """By persona; read for rows that came without."""
-    known = {row.persona_id: row.persona.benchmark_id for row in rows if Task.persona.is_cached(row)}
-    missing = {row.persona_id for row in rows} - known.keys()
-    return known | dict(Persona.objects.filter(pk__in=missing).values_list("pk", "benchmark_id") if missing else ())
+        for row, fields in zip(rows, changes, strict=True)
+    ]
