@@ -183,12 +183,10 @@ def _save(row: Persona, old: EpisodeSpec, wanted: Arrangement, summary: str, *, 
         if (task.group, task.depends_on) != (before[task.task_id].group, before[task.task_id].depends_on)
     }
     placed = set(wanted.order) - {task.task_id for task in old.tasks}
-    rows = (
-        Task.objects.select_for_update(no_key=True, of=("self",))
-        .filter(persona=row, task_id__in={*changed, *placed})
-        .order_by("pk")
+    rows = Task.objects.select_for_update(no_key=True, of=("self",)).filter(
+        persona=row, task_id__in={*changed, *placed}
     )
-    tasks = {task.task_id: task for task in rows}
+    tasks = {task.task_id: task for task in rows.order_by("pk")}
     for task_id in placed:
         if tasks[task_id].state == TaskState.RETIRED:
             raise ArrangementError(f"“{tasks[task_id]}” is retired. Restore it first.", task_id)

@@ -10,6 +10,7 @@ from django.db.models import Count, Q
 from studio.access import ALLOWED
 from studio.drafts.authors import authors_of_newest
 from studio.drafts.events import event
+from studio.drafts.load import lock
 from studio.models import Assignment, Benchmark, Event, Membership, Task, TaskState, User
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
@@ -102,9 +103,7 @@ def least_busy_reviewer(task: Task, writer: User | None = None) -> User | None:
 def set_assignees(task_id: int, *, by: User, writer: User | None, reviewers: Sequence[User]) -> None:
     """Assign exactly these users. Raises AssignmentError for users without the role or in both parts, and for reviewers
     who wrote part of the newest version."""
-    task = (
-        Task.objects.select_for_update(no_key=True, of=("self",)).select_related("persona__benchmark").get(pk=task_id)
-    )
+    task = lock(task_id)
     members = eligible_members(task.persona.benchmark)
     if writer:
         if writer in reviewers:

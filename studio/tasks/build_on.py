@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from studio.domain.task import Dependency, TaskSpec
 from studio.drafts.authors import contributors_to
-from studio.drafts.load import load_tasks
+from studio.drafts.load import load_tasks, lock_all
 from studio.drafts.validate import DraftError
 from studio.models import Task, User
 from studio.models.transactions import atomic_with_retry
@@ -29,13 +29,7 @@ class Moved:
 def build_on(task_id: int, earlier_id: int, *, by: User) -> Moved:
     """Move the items and the grader script of the earlier task here, with what judges are shown for them, and declare
     the dependency. Both tasks get a version. Raises BuildOnError."""
-    rows = {
-        row.pk: row
-        for row in Task.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("persona")
-        .filter(pk__in=[task_id, earlier_id])
-        .order_by("pk")
-    }
+    rows = {row.pk: row for row in lock_all([task_id, earlier_id])}
     task, earlier = rows[task_id], rows.get(earlier_id)
     if earlier is None or not _runs_before(earlier, task):
         raise BuildOnError("Choose a task that comes before this one in the episode.")

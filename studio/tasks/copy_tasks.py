@@ -30,12 +30,7 @@ def copy_tasks(
     personas = {target.pk, *(task.persona_id for task in tasks)}
     list(Persona.objects.select_for_update(no_key=True).filter(pk__in=personas).order_by("pk"))
     target = Persona.objects.select_related("benchmark__taxonomy").get(pk=target.pk)
-    tasks = list(
-        Task.objects.select_for_update(no_key=True, of=("self",))
-        .filter(pk__in=[task.pk for task in tasks])
-        .select_related("persona__benchmark")
-        .order_by("pk")
-    )
+    tasks = lock_all(task.pk for task in tasks)
     plan = plan_copy(tasks, target, moving=moving, keep_scripts=keep_scripts)
     if plan.refused:
         raise CopyError(" ".join(f"“{copy.task}”: {copy.refusal}" for copy in plan.refused[:3]))

@@ -12,7 +12,7 @@ from studio.domain.task import TaskSpec
 from studio.drafts.authors import contributors_to
 from studio.drafts.autosave import EditorKey
 from studio.drafts.editor import Draft, DraftEditor
-from studio.drafts.load import load_episode, load_tasks
+from studio.drafts.load import load_episode, load_tasks, lock
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import SavedTask, canonical, save_tasks
 from studio.drafts.validate import StaleDraftError, validate_unused_id
@@ -64,8 +64,7 @@ def save_task(
 
     Raises StaleDraftError if ``base_version`` is given and not the newest, and DraftError.
     """
-    locked = Task.objects.select_for_update(no_key=True, of=("self",))
-    row = locked.select_related("persona").get(pk=task_id)
+    row = lock(task_id)
     if base_version is not None and base_version != row.version:
         raise StaleDraftError(row.version)
     [saved] = save_locked([(row, spec)], by=by, note=note, verb=verb, origin_authors=origin_authors)
