@@ -18,7 +18,7 @@ from studio.domain.arrangement import (
 from studio.domain.episode import EpisodeSpec, Split, with_split
 from studio.domain.phrases import quoted_titles
 from studio.domain.task import Dependency, TaskSpec
-from studio.drafts.load import load_episode
+from studio.drafts.load import load_episode, lock_all
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import ENDED_BY_EDITS, save_tasks
 from studio.drafts.validate import DraftError
@@ -183,10 +183,8 @@ def _save(row: Persona, old: EpisodeSpec, wanted: Arrangement, summary: str, *, 
         if (task.group, task.depends_on) != (before[task.task_id].group, before[task.task_id].depends_on)
     }
     placed = set(wanted.order) - {task.task_id for task in old.tasks}
-    rows = Task.objects.select_for_update(no_key=True, of=("self",)).filter(
-        persona=row, task_id__in={*changed, *placed}
-    )
-    tasks = {task.task_id: task for task in rows.order_by("pk")}
+    concerned = row.tasks.filter(task_id__in={*changed, *placed}).values_list("pk", flat=True)
+    tasks = {task.task_id: task for task in lock_all(concerned)}
     for task_id in placed:
         if tasks[task_id].state == TaskState.RETIRED:
             raise ArrangementError(f"“{tasks[task_id]}” is retired. Restore it first.", task_id)
