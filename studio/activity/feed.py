@@ -11,12 +11,7 @@ from typing import NamedTuple
 
 from django.db.models import QuerySet
 
-from studio.models import (
-    Benchmark,
-    Event,
-    User,
-    Visit,
-)
+from studio.models import Benchmark, Event, User, Visit
 
 MAX_EVENTS = 400
 """Newest events read for the feed."""

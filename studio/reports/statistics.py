@@ -15,15 +15,7 @@ from studio.domain.skills import one_line_description
 from studio.domain.statistics import Figures
 from studio.domain.tool_catalog import tool_summaries
 from studio.domain.tool_names import APP_PREFIX, tool_domain
-from studio.models import (
-    Benchmark,
-    Blob,
-    Category,
-    GraderScript,
-    Persona,
-    Task,
-    TaskState,
-)
+from studio.models import Benchmark, Blob, Category, GraderScript, Persona, Task, TaskState
 
 
 @dataclass(frozen=True)

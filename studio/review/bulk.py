@@ -13,21 +13,15 @@ from studio.drafts.save_tasks import ENDED_BY_EDITS
 from studio.drafts.validate import DraftError
 from studio.episodes import moves
 from studio.findings.queries import open_blanks
-from studio.models import (
-    Assignment,
-    Autosave,
-    Benchmark,
-    Category,
-    Persona,
-    Task,
-    TaskState,
-    User,
-)
+from studio.models import Assignment, Autosave, Benchmark, Category, Persona, Task, TaskState, User
 from studio.models.transactions import atomic_with_retry
 from studio.review import assignments
 from studio.tasks.save import save_locked
 from studio.tasks.transitions import OPEN, TRANSITIONS, WorkflowError, apply_transition
 
+PARTS = {"writer": Assignment.Part.WRITER, "reviewer": Assignment.Part.REVIEWER}
+LEAST_BUSY = "~fewest"
+"""In place of a username: for each task, whoever has the fewest open ones."""
 ACTIONS = {
     "category": "Set the category",
     "group": "Move to a group",
@@ -43,6 +37,27 @@ ACTIONS = {
 }
 ACTIONS_WITH_CHOICES = ("group", "split", "tools", "skills")
 """Actions whose values can be offered only once the tasks are known."""
+
+
+class BulkChangeError(ValueError):
+    """Nothing was changed; the message says why."""
+
+
+@dataclass(frozen=True)
+class TaskChange:
+    task: Task
+    before: str
+    after: str
+    note: str = ""
+    """A consequence of the change."""
+    refusal: str = ""
+    """Why the task cannot be changed."""
+    people: frozenset[int] = frozenset()
+    """Keys of the users who are assigned."""
+
+    @property
+    def differs(self) -> bool:
+        return not self.refusal and self.before != self.after
 
 
 def chosen_tasks(benchmark: Benchmark, chosen: Mapping[int, int | None]) -> list[Task]:
@@ -136,32 +151,6 @@ def _reject_outdated(change: TaskChange, seen: int | None) -> TaskChange:
     if seen is None or seen == change.task.version:
         return change
     return replace(change, refusal=f"It has been saved since; it is now at version {change.task.version}.")
-
-
-PARTS = {"writer": Assignment.Part.WRITER, "reviewer": Assignment.Part.REVIEWER}
-LEAST_BUSY = "~fewest"
-"""In place of a username: for each task, whoever has the fewest open ones."""
-
-
-class BulkChangeError(ValueError):
-    """Nothing was changed; the message says why."""
-
-
-@dataclass(frozen=True)
-class TaskChange:
-    task: Task
-    before: str
-    after: str
-    note: str = ""
-    """A consequence of the change."""
-    refusal: str = ""
-    """Why the task cannot be changed."""
-    people: frozenset[int] = frozenset()
-    """Keys of the users who are assigned."""
-
-    @property
-    def differs(self) -> bool:
-        return not self.refusal and self.before != self.after
 
 
 def categories_of(benchmark: Benchmark) -> dict[str, str]:
