@@ -25,11 +25,13 @@ UNKNOWN_HOST = (
 )
 
 
-class HostMiddleware:
-    """Answers requests for a foreign host in plain text: error pages need what later middleware adds."""
-
+class Middleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
+
+
+class HostMiddleware(Middleware):
+    """Answers requests for a foreign host in plain text: error pages need what later middleware adds."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         try:
@@ -39,11 +41,8 @@ class HostMiddleware:
         return self.get_response(request)
 
 
-class MethodMiddleware:
+class MethodMiddleware(Middleware):
     """Who opens by hand what only forms send to gets a page that says so, with the page above it."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
@@ -65,11 +64,8 @@ def _page_above(path: str) -> str:
     return ""
 
 
-class QueryMiddleware:
+class QueryMiddleware(Middleware):
     """Refuses a NUL in a query: it names nothing, and PostgreSQL takes no text with one."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if "%00" in request.META["QUERY_STRING"]:
@@ -77,11 +73,8 @@ class QueryMiddleware:
         return self.get_response(request)
 
 
-class ContentSecurityPolicyMiddleware:
+class ContentSecurityPolicyMiddleware(Middleware):
     """Only what the studio ships may run or load. A view may set a stricter policy."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import re
 import secrets
-from collections.abc import Callable
 from contextvars import ContextVar
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+
+from studio.web.middleware import Middleware
 
 HEADER = "X-Request-ID"
 _SECRETS = re.compile(r"(/invitation/|/account/email/|/password/[0-9A-Za-z]+-)[^/\s'\"]+")
@@ -17,11 +18,8 @@ _SECRETS = re.compile(r"(/invitation/|/account/email/|/password/[0-9A-Za-z]+-)[^
 _current: ContextVar[str] = ContextVar("request_id", default="-")
 
 
-class RequestIdMiddleware:
+class RequestIdMiddleware(Middleware):
     """The outermost, so that what breaks in any other has an id, too."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         request_id = secrets.token_hex(6)

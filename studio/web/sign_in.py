@@ -14,7 +14,7 @@ import math
 import secrets
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -32,6 +32,7 @@ from django.utils import timezone
 
 from studio.models import SignInRecord, User
 from studio.models.transactions import atomic_with_retry
+from studio.web.middleware import Middleware
 
 logger = logging.getLogger(__name__)
 
@@ -182,11 +183,8 @@ def client_address(request: HttpRequest) -> str:
     return address
 
 
-class SignInDelayMiddleware:
+class SignInDelayMiddleware(Middleware):
     """Answers a delayed attempt with 429 (503 if too many people sign in at once), a sentence and Retry-After."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         return self.get_response(request)
