@@ -23,7 +23,7 @@ from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
 from studio.drafts.validate import DraftError, StaleDraftError
 from studio.models import ApiToken, Task, TaskState
-from studio.models.tasks import TRIGGERS, ListedTask
+from studio.models.tasks import TRIGGERS
 from studio.review import workflow
 from studio.review.checklist import from_api
 from studio.review.outdated import changed_labels
@@ -42,13 +42,12 @@ class TaskSerializer(serializers.ModelSerializer[Task]):
 
 
 class ListedTaskSerializer(TaskSerializer):
-    """Of a ``ListedTask``."""
+    """A task as lists show it, ``with_people``."""
 
-    persona = serializers.CharField()
-    intents = serializers.IntegerField()
-    items = serializers.IntegerField()
-    errors = serializers.IntegerField(help_text="Open findings.")  # type: ignore[assignment]  # over the property of DRF
-    warnings = serializers.IntegerField()
+    intents = serializers.IntegerField(source="n_intents")
+    items = serializers.IntegerField(source="n_items")
+    errors = serializers.IntegerField(source="n_errors", help_text="Open findings.")  # type: ignore[assignment]  # over the property of DRF
+    warnings = serializers.IntegerField(source="n_warnings")
     author = serializers.SerializerMethodField()
     reviewers = serializers.SerializerMethodField()
 
@@ -58,13 +57,13 @@ class ListedTaskSerializer(TaskSerializer):
             *("intents", "items", "errors", "warnings", "author", "reviewers"),
         ]
 
-    def get_author(self, task: ListedTask) -> str | None:
+    def get_author(self, task: Task) -> str | None:
         """Username."""
-        return task.writer[0] if task.writer else None
+        return task.writer.username if task.writer else None
 
-    def get_reviewers(self, task: ListedTask) -> list[str]:
+    def get_reviewers(self, task: Task) -> list[str]:
         """Usernames."""
-        return [username for username, _ in task.reviewers]
+        return [person.username for person in task.reviewers]
 
 
 class TaskDetailSerializer(TaskSerializer):
@@ -148,8 +147,7 @@ class BenchmarkTasks(generics.GenericAPIView[Any]):
     def get(self, request: ApiRequest, slug: str) -> Response:
         benchmark = access.find_benchmark(request.user, slug)
         found = task_filters.filter_tasks(benchmark, request.query_params, me=request.user)
-        rows = self.paginate_queryset(found.tasks.rows.only("pk"))
-        tasks = task_filters.read_tasks(row.pk for row in rows or ())
+        tasks = self.paginate_queryset(task_filters.with_people(found.tasks)) or []
         return self.get_paginated_response(self.get_serializer(tasks, many=True).data)
 
 

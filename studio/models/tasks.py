@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
-from typing import NamedTuple
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -17,6 +15,7 @@ from studio.domain.base import JsonDict
 from studio.domain.episode import Split
 from studio.domain.task import TaskSpec
 from studio.domain.task_size import TITLE_LENGTH
+from studio.models.accounts import User
 from studio.models.benchmarks import Benchmark
 from studio.models.fields import OrderedJSONField
 from studio.models.personas import DocumentManager, Persona
@@ -134,6 +133,14 @@ class Task(models.Model):
         return self.state in APPROVED and self.approved_content != self.content
 
     @property
+    def writer(self) -> User | None:
+        return next((row.user for row in self.assignments.all() if row.part == "writer"), None)
+
+    @property
+    def reviewers(self) -> list[User]:
+        return [row.user for row in self.assignments.all() if row.part == "reviewer"]
+
+    @property
     def n_intents(self) -> int:
         return self.n_local + self.n_persistent
 
@@ -176,47 +183,3 @@ def personas_with(benchmark: Benchmark, tasks: Collection[int] | None = None) ->
 
 
 TRIGGERS = dict(Task._meta.get_field("trigger_kind").choices or ())
-
-
-class ListedTask(NamedTuple):
-    """What lists show of a task."""
-
-    pk: int
-    position: int | None
-    title: str
-    task_id: str
-    state: str
-    category: str
-    trigger_kind: str
-    version: int
-    updated_at: datetime
-    persona: str
-    """Its id, as its folder is called."""
-    persona_name: str
-    benchmark: str
-    """Its slug."""
-    intents: int
-    items: int
-    errors: int
-    """Open findings."""
-    warnings: int
-    split: str
-    writer: tuple[str, str] | None = None
-    """Username and name."""
-    reviewers: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def id(self) -> int:
-        return self.pk
-
-    @property
-    def name(self) -> str:
-        return self.title.strip() or self.task_id
-
-    @property
-    def split_label(self) -> str:
-        return Split(self.split).label
-
-    @property
-    def trigger(self) -> str:
-        return str(TRIGGERS.get(self.trigger_kind, self.trigger_kind))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
@@ -19,7 +19,6 @@ from studio.models import Benchmark, Persona, Task
 
 P = ParamSpec("P")
 Row = TypeVar("Row", Benchmark, Persona, Task)
-T_co = TypeVar("T_co", covariant=True)
 
 
 class PageOf(Generic[Row]):
@@ -89,12 +88,6 @@ def show(
     return render(request, template, frame(request, row) | context, status=status)
 
 
-class Sliceable(Protocol[T_co]):
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, part: slice, /) -> Sequence[T_co]: ...
-
-
-def page_of(rows: Sliceable[T_co], per_page: int, number: str | int | None) -> Page[T_co]:
-    """The nearest page there is, for any number."""
-    return Paginator(cast("Any", rows), per_page).get_page(number)  # which asks for no more than the protocol has
+def page_of(rows: Any, per_page: int, number: str | int | None) -> Page[Any]:
+    """Of rows that can be counted and sliced: the nearest page there is, for any number."""
+    return Paginator(rows, per_page).get_page(number)

@@ -15,7 +15,7 @@ from studio.drafts.validate import DraftError
 from studio.forms.personas import NewTaskForm
 from studio.forms.post_data import number_of
 from studio.models import Benchmark, Persona, Task
-from studio.models.tasks import TRIGGERS, ListedTask
+from studio.models.tasks import TRIGGERS
 from studio.search import task_filters
 from studio.tasks.copy_tasks import CopyError
 from studio.tasks.create import StartingPoint, Template, create_task, start_task, starting_points
@@ -105,14 +105,13 @@ def _template(persona: Persona, chosen: str) -> Template | None:
 
 def _templates(benchmark: Benchmark) -> list[TemplateCard]:
     marked = Task.objects.filter(persona__benchmark=benchmark, is_template=True)
-    keys = marked.order_by("title", "pk").values_list("pk", flat=True)
-    return [_task_card(row) for row in task_filters.read_tasks(keys[:MOST_TEMPLATES])]
+    return [_task_card(row) for row in marked.select_related("persona").order_by("title", "pk")[:MOST_TEMPLATES]]
 
 
 def _search(persona: Persona, q: str, template: Template | None) -> list[TemplateCard]:
     narrow = {"q": q} if q.strip() else {"persona": persona.user_id}
     rows = task_filters.filter_tasks(persona.benchmark, narrow).tasks
-    chosen = task_filters.read_tasks([template.pk]) if isinstance(template, Task) else []
+    chosen = [template] if isinstance(template, Task) else []
     others = [row for row in rows[: MOST_RESULTS + 1] if row not in chosen]
     return [_task_card(row) for row in (*chosen, *others[:MOST_RESULTS])]
 
@@ -125,6 +124,6 @@ def _starting_point_card(point: StartingPoint) -> TemplateCard:
     )
 
 
-def _task_card(row: ListedTask) -> TemplateCard:
-    where = (row.persona_name or row.persona) + (f", {row.position:02d}" if row.position else "")
-    return TemplateCard(f"task:{row.pk}", row.name, where, row.trigger, row.intents, row.items)
+def _task_card(row: Task) -> TemplateCard:
+    where = f"{row.persona}, {row.position:02d}" if row.position else str(row.persona)
+    return TemplateCard(f"task:{row.pk}", str(row), where, row.get_trigger_kind_display(), row.n_intents, row.n_items)

@@ -17,7 +17,7 @@ from studio.access import SignedInRequest
 from studio.domain.episode import Split
 from studio.forms.post_data import number_of
 from studio.models import Benchmark, Task, TaskState
-from studio.models.tasks import TRIGGERS, ListedTask
+from studio.models.tasks import TRIGGERS
 from studio.review import assignments, bulk
 from studio.search import task_filters
 from studio.views.pages import benchmark_page, page_of, show
@@ -27,7 +27,7 @@ from studio.views.pages import benchmark_page, page_of, show
 def tasks(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     can, people = access.actions_in(request.user, benchmark), assignments.eligible_members(benchmark)
     narrowed = task_filters.filter_tasks(benchmark, request.GET, me=request.user)
-    page = page_of(narrowed.tasks, task_filters.PAGE, request.GET.get("page"))
+    page = page_of(task_filters.with_people(narrowed.tasks), task_filters.PAGE, request.GET.get("page"))
     context: dict[str, Any] = {
         "page": page,
         "columns": _columns(page, narrowed.filters),
@@ -54,11 +54,11 @@ def _splits_used(benchmark: Benchmark) -> list[Split]:
     return [split for split in Split if split in used] if used - {Split.PUBLIC} else []
 
 
-def _columns(rows: Iterable[ListedTask], filters: Mapping[str, str]) -> set[str]:
+def _columns(rows: Iterable[Task], filters: Mapping[str, str]) -> set[str]:
     """Those that tell something of these rows; by how they are called in the template."""
     rows = list(rows)
     told = {
-        "persona": "persona" not in filters and len({row.persona for row in rows}) > 1,
+        "persona": "persona" not in filters and len({row.persona_id for row in rows}) > 1,
         "category": any(row.category for row in rows),
         "split": any(row.split != Split.PUBLIC for row in rows),
         "trigger": any(row.trigger_kind != "user_message" for row in rows),
@@ -135,7 +135,7 @@ def _value(request: SignedInRequest) -> str | None:
 def _chosen(request: SignedInRequest, benchmark: Benchmark, filters: dict[str, str]) -> dict[int, int | None]:
     """Primary keys with the version the user saw: the ticked tasks, or all that match the filters."""
     if "everything" in request.POST:
-        rows = task_filters.filter_tasks(benchmark, filters, me=request.user).tasks.rows
+        rows = task_filters.filter_tasks(benchmark, filters, me=request.user).tasks
         return dict(rows.values_list("pk", "version"))
     chosen: dict[int, int | None] = {}
     for entry in request.POST.getlist("task"):
