@@ -97,10 +97,10 @@ def submission(request: SignedInRequest, task: Task) -> HttpResponse:
 
 
 def _with_next_review(text: str, request: SignedInRequest) -> str:
-    waiting = tasks_to_review(request.user, access.benchmarks_for(request.user)).values_list("pk", flat=True).first()
-    if waiting is None:
+    waiting = tasks_to_review(request.user, access.benchmarks_for(request.user))
+    task = waiting.select_related("persona__benchmark").first()
+    if task is None:
         return text
-    task = Task.objects.select_related("persona__benchmark").get(pk=waiting)
     return format_html("{} Next to review: <a href='{}'>{}</a>", text, task.get_absolute_url(), task)
 
 
