@@ -31,6 +31,8 @@ CHOSEN: Mapping[str, Collection[str]] = {
     "split": list(Split),
 }
 """Filters that have no other values than these."""
+COLUMNS = {"state": "state", "trigger": "trigger_kind", "split": "split", "persona": "persona__user_id"}
+"""Those that a column has to be equal to."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +54,8 @@ def filter_tasks(benchmark: Benchmark, given: Mapping[str, str], *, me: AnyUser 
 
 
 def _narrowed(benchmark: int, filters: Mapping[str, str], me: int | None) -> QuerySet[Task]:
-    rows = Task.objects.filter(persona__benchmark=benchmark).select_related("persona__benchmark")
-    if state := filters.get("state"):
-        rows = rows.filter(state=state)
-    if trigger := filters.get("trigger"):
-        rows = rows.filter(trigger_kind=trigger)
-    if split := filters.get("split"):
-        rows = rows.filter(split=split)
-    if persona := filters.get("persona"):
-        rows = rows.filter(persona__user_id=persona)
+    equal = {column: filters[name] for name, column in COLUMNS.items() if name in filters}
+    rows = Task.objects.filter(persona__benchmark=benchmark, **equal).select_related("persona__benchmark")
     if category := filters.get("category"):
         rows = rows.filter(category="" if category == NONE else category)
     if findings := filters.get("findings"):
