@@ -139,8 +139,6 @@ def _validate_splits(personas: Set[int]) -> None:
 
 def canonical(spec: TaskSpec) -> TaskSpec:
     """The task as it would be loaded again: files by path, links to intents in the order of the intents."""
-    if _is_canonical(spec):
-        return spec
     order = {uid_of(intent.uid): index for index, intent in enumerate(spec.intents)}
     return spec.model_copy(
         update={
@@ -161,16 +159,6 @@ def canonical(spec: TaskSpec) -> TaskSpec:
             ),
             "assets": tuple(sorted(spec.assets, key=lambda file: file.path)),
         }
-    )
-
-
-def _is_canonical(spec: TaskSpec) -> bool:
-    """Whether that is certain at a glance, as it is of most imported tasks."""
-    paths = [file.path for file in spec.assets]
-    return (
-        not any(item.follows_from for item in spec.checklist)
-        and all(uid_of(uid) == uid for uid in (part.uid for parts in (spec.intents, spec.checklist) for part in parts))
-        and sorted(paths) == paths
     )
 
 

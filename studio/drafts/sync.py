@@ -32,7 +32,7 @@ def sync(
             new.append(row)
             continue
         stored[key(row)] = old
-        if any(_differ(getattr(old, name), getattr(row, name)) for name in fields):
+        if any(_text(getattr(old, name)) != _text(getattr(row, name)) for name in fields):
             for name in fields:
                 setattr(old, name, getattr(row, name))
             changed.append(old)
@@ -48,14 +48,6 @@ def sync(
     return stored
 
 
-def _differ(old: Any, new: Any) -> bool:
-    """Unlike ``!=``, this compares the order of keys and the types of numbers, which matter in storage."""
-    if old is new:
-        return False
-    if type(old) is str and type(new) is str:
-        return bool(old != new)
-    return _text(old) != _text(new)
-
-
 def _text(value: Any) -> str:
+    """With the order of keys and the types of numbers, which matter in storage."""
     return json.dumps(value, ensure_ascii=False, default=str)

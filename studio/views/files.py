@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import cast
 from urllib.parse import urlencode
 
 from django.core.cache import cache
@@ -107,8 +108,4 @@ def _file_response(request: SignedInRequest, task: Task, path: str, blob: Blob) 
 
 def _cached_preview(path: str, blob: Blob) -> Preview:
     key = f"preview:2:{blob.sha256}:{extension(path)[:20]}"
-    cached: Preview | None = cache.get(key)
-    if cached is None:
-        cached = preview_of(path, bytes(blob.content))
-        cache.set(key, cached, PREVIEW_CACHE_SECONDS)
-    return cached
+    return cast("Preview", cache.get_or_set(key, lambda: preview_of(path, bytes(blob.content)), PREVIEW_CACHE_SECONDS))
