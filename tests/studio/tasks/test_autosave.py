@@ -12,11 +12,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from studio import access
 from studio.drafts import autosave
 from studio.drafts.load import load_task
 from studio.models import Autosave, DiscardedText, Role, Task
 from studio.tasks.save import save_task
+from studio.views.pages import task_page
 from tests.factories import BenchmarkFactory, a_persona, a_task, mark_approved, member
 from tests.shared_rows import fresh
 from tests.studio.page_forms import form_of
@@ -188,15 +188,15 @@ def test_edits_of_different_fields_are_merged_silently(desk):
 
 def test_concurrent_save_of_another_user_appears_on_the_page(desk, monkeypatch):
     ana, ben = desk
-    find = access.find_task
+    find = task_page.find
 
-    def find_and_be_overtaken(*args):
-        row = find(*args)
+    def find_and_be_overtaken(*args, **names):
+        row = find(*args, **names)
         monkeypatch.undo()
         ben.write(description="By six.").autosave(save_version=["1"])
         return row
 
-    monkeypatch.setattr(access, "find_task", find_and_be_overtaken)
+    monkeypatch.setattr(task_page, "find", find_and_be_overtaken)
 
     answer = ana.write(title="Rye").autosave(save_version=["1"])
 
