@@ -48,6 +48,7 @@ class ReadForm(Generic[S]):
 
 class EditorPage(ABC, Generic[S]):
     editor: DraftEditor[S]
+    template: str
     address: str
     """Where a save redirects to."""
     needs = "edit"
@@ -63,6 +64,10 @@ class EditorPage(ABC, Generic[S]):
     @abstractmethod
     def read(self, data: QueryDict, base: S, *, store: bool = False) -> ReadForm[S]:
         """Read a form that was based on ``base``; ``store``: store file contents that are only on the page."""
+
+    @abstractmethod
+    def context(self, values: Any, spec: S) -> dict[str, Any]:
+        """The page's context for ``spec``, or for the form's ``values`` if there are any."""
 
     @abstractmethod
     def html(self, context: dict[str, Any], theirs: S, spec: S, sent: ReadForm[S]) -> str:
@@ -138,6 +143,16 @@ class EditorPage(ABC, Generic[S]):
         content = {"spec": rebased.spec} if merged else {"values": form.values}
         return content | context_of(self, rebased) | {"restored": row.autosaved_at}
 
+    def initial_context(self) -> dict[str, Any]:
+        """The page's context when the user opens it, with their autosaved text."""
+        number = self.draft_number()  # before the text is read: then no newer text is taken for known
+        restored = self.restored() | {"on_draft": number}
+        values, spec = restored.pop("values", None), restored.pop("spec", None)
+        return self.context(values, spec or self.editor.versions.at(self.editor.versions.newest)) | restored
+
+    def show(self) -> HttpResponse:
+        return render(self.request, self.template, self.initial_context())
+
     def read_autosaved(self, row: Autosave) -> tuple[ReadForm[S], Rebased[S]]:
         """Stored text as a form, and rebased on the newest version."""
         versions, data = self.editor.versions, query_dict(row.form_data or {})
@@ -154,7 +169,6 @@ class FilePage(EditorPage[S]):
     kind: FileKind[S]
     key: str
     """Of the kind of page, for autosaved text."""
-    template: str
     lists = "profile"
     """The page that has the kind's files."""
     reloads_after_save = True
@@ -197,16 +211,6 @@ class FilePage(EditorPage[S]):
     def html(self, context: dict[str, Any], theirs: S, spec: S, sent: ReadForm[S]) -> str:
         page = self.context(sent.values if sent.errors else None, spec) | {"errors": sent.errors} | context
         return render_to_string(self.template, page, self.request)
-
-    def initial_context(self) -> dict[str, Any]:
-        """The page's context when the user opens it, with their autosaved text."""
-        number = self.draft_number()  # before the text is read: then no newer text is taken for known
-        restored = self.restored() | {"on_draft": number}
-        values, spec = restored.pop("values", None), restored.pop("spec", None)
-        return self.context(values, spec or self.versions.at(self.versions.newest)) | restored
-
-    def show(self) -> HttpResponse:
-        return render(self.request, self.template, self.initial_context())
 
 
 def save_response(page: EditorPage[S]) -> HttpResponse:

@@ -19,8 +19,7 @@ from studio.review import assignments, workflow
 from studio.review.checklist import posted_answers
 from studio.tasks.transitions import WorkflowError, reopen, retire, submit, withdraw
 from studio.views.pages import place_of, show, task_page
-from studio.views.tasks.autosave import UnresolvedError, save_autosaved
-from studio.views.tasks.editor import initial_context
+from studio.views.tasks.autosave import TaskPage, UnresolvedError, save_autosaved
 
 DONE_MESSAGES = {
     "submit": "Submitted for review.",
@@ -52,7 +51,7 @@ def step(request: SignedInRequest, task: Task, action: str) -> HttpResponse:
         if action in REVIEWING:
             task = access.find_task(request.user, *place_of(task))
             typed = {"text": request.POST.get("text", ""), "answers": posted_answers(request.POST), "open": True}
-            context = initial_context(request, task) | {"typed_review": typed}
+            context = TaskPage(request, task).initial_context() | {"typed_review": typed}
             return render(request, "studio/tasks/editor.html", context, status=409)
     else:
         _say_what_was_done(request, action, changed)

@@ -48,6 +48,7 @@ ENDS = {
 
 class TaskPage(EditorPage[TaskSpec]):
     editor: TaskEditor
+    template = "studio/tasks/editor.html"
 
     def __init__(self, request: SignedInRequest, task: Task) -> None:
         super().__init__(request, task.persona.benchmark)
@@ -61,12 +62,17 @@ class TaskPage(EditorPage[TaskSpec]):
         spec, errors = read_task_form(form, base)
         return ReadForm(spec, form, errors)
 
+    def context(self, values: TaskForm | None, spec: TaskSpec) -> dict[str, Any]:
+        versions, task = self.editor.versions, self.editor.task
+        form = values or task_form(spec, editor_context.file_tokens(task))
+        return editor_context.context(self.request, task, versions.at(versions.newest), form)
+
     def html(self, context: dict[str, Any], theirs: TaskSpec, spec: TaskSpec, sent: ReadForm[TaskSpec]) -> str:
         tokens = editor_context.file_tokens(self.editor.task)
         form = sent.values if sent.errors else _form_after(spec, sent.values, tokens)
         page = editor_context.context(self.request, self.editor.task, theirs, form)
         page["opened"] = {row["key"] for row in sent.values.checklist if not row["brief"]}
-        return render_to_string("studio/tasks/editor.html", page | context, self.request)
+        return render_to_string(self.template, page | context, self.request)
 
     def announce(self, outcome: Outcome[TaskSpec]) -> None:
         if isinstance(outcome, Unchanged):

@@ -13,12 +13,11 @@ from studio.access import SignedInRequest
 from studio.forms import signals
 from studio.forms.files import edited_contents
 from studio.forms.post_data import Posted, apply_row_operation, number_of
-from studio.forms.tasks import posted_task_form, read_task_form, task_form
+from studio.forms.tasks import posted_task_form, read_task_form
 from studio.forms.uploads import store_uploads
 from studio.models import Blob, Task
 from studio.tasks.build_on import BuildOnError, build_on
 from studio.tasks.create import mark_template
-from studio.tasks.versions import spec_at
 from studio.views.editing import ReadForm, draft_response
 from studio.views.pages import task_page
 from studio.views.tasks.autosave import TaskPage, UnresolvedError, autosave_posted, save_autosaved
@@ -30,16 +29,7 @@ def task(request: SignedInRequest, row: Task) -> HttpResponse:
     """The task with the user's autosaved text; POST makes a version, or returns the page with all that was typed."""
     if request.method == "POST":
         return _posted(request, row)
-    return render(request, "studio/tasks/editor.html", initial_context(request, row))
-
-
-def initial_context(request: SignedInRequest, row: Task) -> dict[str, Any]:
-    page = TaskPage(request, row)
-    number = page.draft_number()  # before the text is read: then no newer text is taken for known
-    base, restored = spec_at(row, row.version), page.restored() | {"on_draft": number}
-    spec = restored.pop("spec", base)
-    form = restored.pop("values", None) or task_form(spec, file_tokens(row))
-    return context(request, row, base, form) | restored
+    return TaskPage(request, row).show()
 
 
 def _posted(request: SignedInRequest, row: Task) -> HttpResponse:
