@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from django.http import QueryDict
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.exceptions import APIException, ParseError, ValidationError
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
@@ -48,14 +48,7 @@ def given_in(request: ApiRequest, of: type[Given]) -> Given:
 
 
 def valid_in(request: ApiRequest, serializer: type[Serializer[Any]]) -> dict[str, Any]:
-    """The request's body, of the shape that has no options. Raises ValidationError."""
-    given = serializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    return dict(given.validated_data)
-
-
-def valid(serializer: type[serializers.Serializer[Any]], request: ApiRequest) -> dict[str, Any]:
-    """The request's body as the serializer reads it. Raises ValidationError."""
+    """The request's body, as the serializer reads it. Raises ValidationError."""
     given = serializer(data=request.data)
     given.is_valid(raise_exception=True)
     return dict(given.validated_data)

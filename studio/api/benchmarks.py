@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 
 from studio import access
 from studio.access import ApiRequest
-from studio.api.base import ConflictAPIError, given_in, valid
+from studio.api.base import ConflictAPIError, given_in, valid_in
 from studio.domain.credits import Credits
 from studio.drafts.load import load_episode
 from studio.findings.queries import findings_of
@@ -161,7 +161,7 @@ class Imports(APIView):
     def post(self, request: ApiRequest, slug: str) -> Response:
         benchmark = access.find_benchmark(request.user, slug)
         access.require(request.user, benchmark, "edit")
-        data = valid(ImportSerializer, request)
+        data = valid_in(request, ImportSerializer)
         archive = data.pop("archive")
         name = archive.name.removesuffix(".zip")
         report = import_archive(benchmark, archive.read(), name=name, by=request.user, defer_above=DEFER_ABOVE, **data)
@@ -189,7 +189,7 @@ class PublicationView(APIView):
         benchmark = access.find_benchmark(request.user, slug)
         access.require(request.user, benchmark, "manage")
         row = get_object_or_404(benchmark.imports.defer("upload"), pk=pk)
-        data = valid(PublicationSerializer, request)
+        data = valid_in(request, PublicationSerializer)
         approved = 0
         try:
             if data["decision"] == "confirm":

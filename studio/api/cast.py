@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from studio import access
 from studio.access import ApiRequest
-from studio.api.base import ConflictAPIError, valid
+from studio.api.base import ConflictAPIError, valid_in
 from studio.domain.cast import CastPerson
 from studio.drafts.validate import DraftError, StaleDraftError
 from studio.forms.cast import LONGEST
@@ -63,7 +63,7 @@ class CastView(APIView):
         """Enter people in every app at once, as one version of the persona."""
         persona = access.find_persona(request.user, slug, user_id)
         access.require(request.user, persona.benchmark, "edit")
-        data = valid(CastEntrySerializer, request)
+        data = valid_in(request, CastEntrySerializer)
         people = [CastPerson(**{**row, "relationships": tuple(row["relationships"])}) for row in data["people"]]
         try:
             enter_given(persona, people, named=data["named"], by=request.user, base_version=data["base_version"])

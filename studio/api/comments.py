@@ -12,7 +12,7 @@ from rest_framework import serializers, status
 from rest_framework.response import Response
 
 from studio.access import ApiRequest
-from studio.api.base import TASK, TaskView, valid
+from studio.api.base import TASK, TaskView, valid_in
 from studio.domain.anchors import Quote, quotable_texts
 from studio.models import Comment, Task
 from studio.review import comments, suggestions
@@ -138,7 +138,7 @@ class Comments(TaskView):
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Comment on the task, a field, a row or text in it, in the newest version."""
         task = self.task(request, slug, user_id, pk, "comment")
-        data = valid(NewCommentSerializer, request)
+        data = valid_in(request, NewCommentSerializer)
         quoted = Quote(data["quote"], start=data["start"]) if data["quote"] else None
         comment = comments.add_comment(
             task.pk,
@@ -158,7 +158,7 @@ class CommentDetail(TaskView):
         """Edit your own comment or reply, or resolve or reopen a thread."""
         task = self.task(request, slug, user_id, pk, "comment")
         row = get_object_or_404(task.comments, pk=comment)
-        data = valid(ChangeCommentSerializer, request)
+        data = valid_in(request, ChangeCommentSerializer)
         if "text" in data:
             comments.edit_comment(row, by=request.user, text=data["text"])
         if "resolved" in data:
@@ -179,7 +179,7 @@ class Replies(TaskView):
         """Reply to a comment."""
         task = self.task(request, slug, user_id, pk, "comment")
         root = get_object_or_404(task.comments, pk=comment)
-        data = valid(NewReplySerializer, request)
+        data = valid_in(request, NewReplySerializer)
         comments.reply(root, by=request.user, text=data["text"])
         return Response(_response_data(task, root.reply_to_id or root.pk), status=status.HTTP_201_CREATED)
 
@@ -189,7 +189,7 @@ class ApplySuggestions(TaskView):
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Apply these suggestions as one version. Whoever made a suggestion counts as an author of it."""
         task = self.task(request, slug, user_id, pk, "edit")
-        data = valid(ApplySerializer, request)
+        data = valid_in(request, ApplySerializer)
         done = suggestions.apply(task.pk, data["comments"], by=request.user)
         version = done.revision.number if done.revision else None
         return Response({"version": version, "unresolved": [row.pk for row in done.unresolved]})

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from studio import access
 from studio.access import ApiRequest
-from studio.api.base import valid
+from studio.api.base import valid_in
 from studio.domain.arrangement import ArrangementError
 from studio.episodes import moves
 from studio.models import Persona
@@ -83,7 +83,7 @@ class BoardDetail(APIView):
     def post(self, request: ApiRequest, slug: str, user_id: str) -> Response:
         persona = access.find_persona(request.user, slug, user_id)
         access.require(request.user, persona.benchmark, "edit")
-        data = valid(BoardStepSerializer, request)
+        data = valid_in(request, BoardStepSerializer)
         seen, sure = data.pop("seen"), data.pop("sure")
         move = moves.Move(**data | {"tasks": tuple(data["tasks"])})
         try:

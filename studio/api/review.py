@@ -12,7 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from studio.access import ApiRequest
-from studio.api.base import TASK, TaskView, valid
+from studio.api.base import TASK, TaskView, valid_in
 from studio.models import Review, Task, User
 from studio.review import assignments
 from studio.review.checklist import from_stored, to_api
@@ -71,7 +71,7 @@ class People(TaskView):
     def put(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Replace the task's author and reviewers."""
         task = self.task(request, slug, user_id, pk, "assign")
-        data = valid(PeopleSerializer, request)
+        data = valid_in(request, PeopleSerializer)
         usernames = [data["writer"] or "", *data["reviewers"]]
         members = User.objects.filter(memberships__benchmark=task.persona.benchmark, username__in=usernames)
         by_username = {user.username: user for user in members.distinct()}

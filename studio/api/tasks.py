@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from studio import access
 from studio.access import ApiRequest
 from studio.access.tokens import require_scope
-from studio.api.base import TASK, TASKS, TaskView, named_in, valid
+from studio.api.base import TASK, TASKS, TaskView, named_in, valid_in
 from studio.api.review import ReviewChecklistSerializer
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
@@ -161,7 +161,7 @@ class TaskDetail(TaskView):
     @extend_schema(request=SaveSerializer, responses={200: TaskDetailSerializer, 409: OpenApiTypes.OBJECT})
     def put(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         task = self.task(request, slug, user_id, pk, "edit")
-        given = valid(SaveSerializer, request)
+        given = valid_in(request, SaveSerializer)
         try:
             spec = TaskSpec.model_validate(given["spec"])
         except SpecInvalid as invalid:
@@ -190,7 +190,7 @@ class WorkflowSteps(TaskView):
         if action == "approve":
             require_scope(request, ApiToken.Scope.FULL)
         self.task(request, slug, user_id, pk, "review" if action in ("approve", "request_changes") else "edit")
-        data = valid(StepSerializer, request)
+        data = valid_in(request, StepSerializer)
         action, text, version = data["action"], data["text"], data.get("version")
         answers = None if data["review_checklist"] is None else from_api(data["review_checklist"])
         if action == "submit":
