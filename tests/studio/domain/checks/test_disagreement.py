@@ -43,6 +43,8 @@ def test_another_value_of_the_same_thing_is_a_disagreement(mine: str, theirs: st
         (FEE.format("40 or 50 euros"), FEE.format("30 euros")),
         (FEE.format("40 euros"), FEE.format("30 or 20 euros")),
         (FEE.format("$40 on Friday"), FEE.format("$30 on Monday")),
+        (COUNCIL.format("on Friday"), COUNCIL.format("on Monday or Tuesday")),
+        (COUNCIL.format("on Friday or Saturday"), COUNCIL.format("on Monday")),
         (COUNCIL.format("on Friday"), f"{COUNCIL.format('on Monday')} The choir sings on Friday."),
         (LETTER.format("by Friday"), LETTER.format("from Monday")),
         (TALK.format("3 p.m."), TALK.format("15:00")),

@@ -17,6 +17,8 @@ NAMED = "The letter names the fee."
         (["Sign it.", NAMED, "The fee is named in the letter.", NAMED], [(3, 2, False), (4, 2, True)]),
         ([NAMED, "The letter does not name the fee."], []),
         (["Send it before the fee is paid.", "The fee is paid before it is sent."], []),
+        (["The letter from Ada names the fee.", "Ada names the fee in the letter."], []),
+        (["Ada names the fee in the letter.", "The letter from Ada names the fee."], []),
         (["Fees", "fee"], []),  # of one word it cannot be told
         (["", " ", "."], []),
     ],

@@ -40,6 +40,14 @@ def test_numbers_up_to_two_weigh_little_since_they_mean_many_things(text: str, w
     assert [word.weight for word in words(text)] == [weight]
 
 
+def test_words_that_are_in_every_text_weigh_less_and_names_more() -> None:
+    found = {word.text: word.weight for word in words("We see the far result of it. Ask See, whose kiln is red.")}
+
+    assert {text: found[text] for text in ("We", "see", "far", "See", "kiln")} == {
+        "We": 0.0, "see": 0.7, "far": 0.2, "See": 1.15, "kiln": 1.0,
+    }  # fmt: skip
+
+
 def test_a_capital_makes_a_name_but_where_a_sentence_opens() -> None:
     found = words("Harbours are open. Ask in Bergen. “Bergen” is far; see plan.md at 5 p.m.")
 
@@ -91,6 +99,8 @@ def test_a_word_is_found_in_each_sentence_that_has_it_or_one_like_it() -> None:
     assert index.of("garden") == {0: 1.0, 2: 1.0}
     assert index.of("gardenin") == {0: 0.9, 2: 0.9}
     assert index.of("purchas") == {0: 0.8, 2: 1.0}
+    for other in ("gardes", "gardenings"):  # another word, and too long an ending
+        assert index.of(other) == {} and vocabulary("Buy a garden.").has(other) == 0.0
     assert (index.of("#12345"), index.of("#1234567"), index.has("green"), index.has("red")) == (
         {2: 1.0},
         {},
