@@ -51,6 +51,8 @@ def test_reading_after_the_last_change_verifies_it():
     assert list(patterns(story)) == ["unverified_artifact"]
     for place in ((2, 1), (1, 4)):
         assert patterns(replace(story, tools=[*story.tools, ToolUse("list_dir", *place)])) == {}
+    later = replace(story, tools=[*story.tools, ToolUse("send_email", 2, 1), ToolUse("list_dir", 1, 9)])
+    assert patterns(later)["unverified_artifact"][0].startswith("send_email was the last")
     assert patterns(replace(story, unmet=[])) == {}
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -102,6 +104,20 @@ def test_runs_of_several_pilots_count_as_further_runs():
 
     assert (agent.runs, agent.scores["proc"].mean) == (2, 0.5)
     assert agent.scores["proc"].sd == pytest.approx(0.5**0.5)
+
+
+def test_turns_are_of_sessions_that_ran_and_only_what_the_agent_did_not_fail_is_missing():
+    rows = [row("a"), row("b", outcome="failed", blocked=True), row("c", outcome="missing"), row("d", setup=True)]
+    counted = zip(rows, (4, 2, 9, 6), (100, 20, 3, 7), (0.5, 0.25, 0.0, 1.0), (1, 0, 2, 0), strict=True)
+    rows = [
+        replace(each, turns=turns, tokens=tokens, cost=cost, unpriced=unpriced)
+        for each, turns, tokens, cost, unpriced in counted
+    ]
+
+    for mode in ScoringMode:
+        [agent] = leaderboard(rows, score_sessions(rows), mode)
+        assert (agent.sessions, agent.scored, agent.failed, agent.missing, agent.blocked) == (4, 3, 1, 1, 1)
+        assert (agent.turns, agent.tokens, agent.cost, agent.unpriced) == (4.0, 130, 1.75, 3)
 
 
 def test_breakdown_counts_every_task_alike_and_tells_few():

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from evaluation.metrics.reliability import Played, Reliability, pass_all, played, reliability
+from evaluation.metrics.reliability import Played, Reliability, agent_reliability, pass_all, played, reliability
 from tests.evaluation.builders import intents, rubric, task
 
 
@@ -38,3 +38,12 @@ def test_nothing_has_no_reliability():
     assert reliability({}) == []
     with pytest.raises(ValueError, match="2 of 1 runs"):
         pass_all(1, 1, 2)
+
+
+def test_a_whole_task_is_achieved_if_all_of_its_criteria_are_met_and_an_intent_by_itself():
+    runs = [Played("a", {1: True, 2: False}, 1.0), Played("a", {1: True, 2: True}, 0.75), Played("b", {1: False}, None)]
+
+    assert agent_reliability(runs) == {
+        "intents": [Reliability(1, pytest.approx((1 + 0.5 + 0) / 3), 3), Reliability(2, 0.5, 2)],
+        "tasks": [Reliability(1, 0.5, 1), Reliability(2, 0.0, 1)],
+    }
