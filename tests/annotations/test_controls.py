@@ -176,5 +176,7 @@ def test_disagreement_is_broken_down_by_what_packets_have_in_common():
     assert (confusion.too_lenient, confusion.people_no, confusion.too_strict, ben.errors.false_yes.n) == (1, 1, 0, 1)
     assert campaign_figures(campaign)["breakdowns"]["persona"][1]["errors"]["confusion"]["judge_yes_people_no"] == 1
     assert {value: row.total.rate.n for value, row in found["grader"].items()} == {"rubric": 3, "intents": 3}
-    assert {value: row.total.rate.n for value, row in found["prompts"].items()} == {"checklist 2": 3, "follow-up 1": 3}
+    assert {value: (row.checklist.rate.n, row.intents.rate.n) for value, row in found["prompts"].items()} == {
+        "checklist 2": (3, 0), "follow-up 1": (0, 3),
+    }  # fmt: skip
     assert campaign_figures(campaign)["breakdowns"]["model"][0]["value"] == "slow"

@@ -6,7 +6,7 @@ from django.db import DatabaseError, connection, transaction
 
 from annotations.adjudication import adjudicate
 from annotations.campaigns import close_campaign
-from annotations.judgments import next_number, open_results, undo_last
+from annotations.judgments import next_number, open_results, own_answers, take_back, undo_last
 from annotations.leases import next_packet
 from annotations.models import Answer, Consensus, Judgment
 from annotations.seals import sealed_to
@@ -191,6 +191,21 @@ def test_second_undo_reverts_the_previous_answer():
     assert undo_last(campaign, ana).pk == first
     with pytest.raises(OptionsError, match="no answer to undo"):
         undo_last(campaign, ana)
+
+
+def test_own_answers_that_can_be_taken_back_are_the_newest_of_each_packet_latest_first():
+    campaign, (ana, ben) = make_campaign(size=2, overlap=2, auditors=2)
+    first, second = campaign.packets.all()
+    for person in (ana, ben):
+        record_judgment(first, auditor=person, answer="yes", number=1)
+    record_judgment(second, auditor=ana, answer="no", number=1)
+    assert [row.packet for row in own_answers(campaign, ana)] == [second, first]
+
+    take_back(second, ana)
+    assert [row.packet for row in own_answers(campaign, ana)] == [first]
+    record_judgment(second, auditor=ana, answer="yes", number=3)
+
+    assert [(row.packet, row.number) for row in own_answers(campaign, ana)] == [(second, 3), (first, 1)]
 
 
 def test_adjudicated_answer_cannot_be_undone():

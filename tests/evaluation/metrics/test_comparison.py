@@ -10,14 +10,12 @@ from evaluation.metrics.sessions import SessionRow, score_sessions
 from evaluation.protocol.scoring import ScoringMode
 
 
-def sessions(agent: str, scores: dict[str, list[float]], *, needing: str = "") -> list:
-    """Comp of each task in each run; one intent, covered. ``needing``: the one that stands on another, and so on twice
-    as many."""
+def sessions(agent: str, scores: dict[str, list[float]]) -> list:
+    """Comp of each task in each run; one intent, covered."""
     rows = []
     for task, values in scores.items():
         for run, value in enumerate(values, 1):
-            needs = ("before",) if task == needing else ()
-            result = TaskResult(task, "finished", 1, 1, dict.fromkeys(ScoringMode, value), depends_on=needs)
+            result = TaskResult(task, "finished", 1, 1, dict.fromkeys(ScoringMode, value))
             rows.append(SessionRow(hash((agent, task, run)), agent, "baker", (1, run), result))
     return score_sessions(rows)
 

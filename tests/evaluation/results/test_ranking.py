@@ -6,8 +6,8 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from evaluation.models import Pilot
-from evaluation.results.benchmark_results import ResultsError, choose_pilots, compute_results
+from evaluation.models import Pilot, Session
+from evaluation.results.benchmark_results import ResultsError, choose_pilots, compute_results, rankable
 from evaluation.results.compared import differences
 from evaluation.results.document import results_document
 from evaluation.results.figures.catalogue import build_figure
@@ -32,6 +32,14 @@ def benchmark() -> Benchmark:
 
 def pilots(benchmark: Benchmark) -> list[Pilot]:
     return list(Pilot.objects.filter(benchmark=benchmark).order_by("number"))
+
+
+def test_what_pilots_that_are_not_asked_about_took_over_does_not_matter(benchmark: Benchmark):
+    again = [pilot_of(benchmark, protocol="paper") for _ in range(2)]
+    again[1].taken_sessions.add(*Session.objects.filter(run__pilot=again[0]))
+    asked = pilots(benchmark)[1:3]
+
+    assert rankable(asked) == asked
 
 
 def test_results_are_of_the_pilots_that_may_be_ranked_with_the_newest(benchmark: Benchmark):
