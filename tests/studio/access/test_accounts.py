@@ -152,6 +152,19 @@ def test_without_outgoing_mail_a_new_email_counts_at_once(ada: User, settings: A
     assert list(EmailAddress.objects.values_list("email", "verified")) == [("ada@new.example", False)]
 
 
+@pytest.mark.parametrize(("email", "counts"), [("ADA@example.org", True), ("Bea@Example.org", False)])
+def test_an_address_belongs_to_one_account_however_it_is_spelled(ada: User, settings: Any, email: str, counts: bool):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    User.objects.create_user("bea", email="bea@example.org", password="rye and water")
+    client, _ = sign_in()
+
+    client.post("/settings/email/", {"action_add": "1", "email": email})
+
+    ada.refresh_from_db()
+    assert ada.email.casefold() == "ada@example.org"
+    assert EmailAddress.objects.filter(user=ada, email__iexact=email).exists() == counts
+
+
 def test_sessions_are_listed_and_ended(ada: User):
     here, _ = sign_in()
     there, _ = sign_in()

@@ -15,8 +15,8 @@ from django.test import Client
 from django.utils import timezone
 
 from studio.access import roles_in, set_roles
-from studio.access.invitations import InvitationError, accept, invite
-from studio.models import Benchmark, Invitation, Role, User
+from studio.access.invitations import InvitationError, accept, invite, revoke
+from studio.models import Benchmark, Event, Invitation, Role, User
 from tests.factories import BenchmarkFactory, UserFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -116,7 +116,7 @@ def refuse_expired(invitation: Invitation, owner: User, benchmark: Benchmark) ->
 
 def refuse_of_former_owner(invitation: Invitation, owner: User, benchmark: Benchmark) -> str:
     other = member(benchmark, Role.OWNER)
-    set_roles(benchmark, owner, [], by=other)
+    set_roles(benchmark, owner, [Role.AUTHOR], by=other)
     return "can no longer invite"
 
 
@@ -164,6 +164,34 @@ def test_there_are_no_other_roles_to_invite_to(owner: User, benchmark: Benchmark
     signed_in(owner).post(f"/b/{benchmark.slug}/members/invite/", {"role": role, "days": 7})
 
     assert not Invitation.objects.exists()
+
+
+def test_members_page_lists_invitations_that_can_still_be_accepted(owner: User, benchmark: Benchmark):
+    for name in ("open", "used", "revoked", "expired"):
+        invite(by=owner, benchmark=benchmark, role=Role.AUTHOR, email=f"{name}@example.org", link=str)
+    rows = {row.email.partition("@")[0]: row for row in Invitation.objects.all()}
+    accept(rows["used"], UserFactory())
+    revoke(rows["revoked"], by=owner)
+    Invitation.objects.filter(pk=rows["expired"].pk).update(expires_at=timezone.now())
+
+    page = signed_in(owner).get(f"/b/{benchmark.slug}/members/").content.decode()
+
+    assert [name for name in rows if f"{name}@example.org" in page] == ["open"]
+
+
+def test_an_invitation_that_is_used_or_withdrawn_is_not_withdrawn_again(owner: User, benchmark: Benchmark):
+    for _ in range(2):
+        invite(by=owner, benchmark=benchmark, role=Role.AUTHOR, link=str)
+    used, withdrawn = Invitation.objects.order_by("pk")
+    accept(used, UserFactory())
+    revoke(withdrawn, by=owner)
+    before = Invitation.objects.get(pk=withdrawn.pk).revoked_at
+
+    for row in (used, withdrawn):
+        revoke(row, by=owner)
+
+    assert list(Invitation.objects.order_by("pk").values_list("revoked_at", flat=True)) == [None, before]
+    assert Event.objects.filter(verb="invitation_revoked").count() == 1
 
 
 def test_owner_does_not_revoke_the_invitation_of_another_benchmark(owner: User, benchmark: Benchmark):

@@ -4,6 +4,7 @@ from django.http import Http404
 
 from studio import access
 from studio.models import Event, Role
+from tests.at_once import after
 from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
 
 pytestmark = pytest.mark.django_db
@@ -46,9 +47,26 @@ def test_task_is_found_only_under_its_own_persona():
     user = member(benchmark, Role.VIEWER)
     task = a_task(a_persona(benchmark))
     other = a_persona(benchmark, "miller")
+    elsewhere = BenchmarkFactory()
+    access.set_roles(elsewhere, user, [Role.OWNER], by=user)
 
+    for slug, user_id in ((benchmark.slug, other.user_id), (elsewhere.slug, task.persona.user_id)):
+        with pytest.raises(Http404):
+            access.find_task(user, slug, user_id, task.pk)
     with pytest.raises(Http404):
-        access.find_task(user, benchmark.slug, other.user_id, task.pk)
+        access.find_persona(user, elsewhere.slug, task.persona.user_id)
+    assert access.find_persona(user, benchmark.slug, other.user_id) == other
+
+
+def test_only_benchmarks_and_personas_are_offered_that_a_role_lets_one_work_on():
+    own, read = BenchmarkFactory(), BenchmarkFactory()
+    user = member(own, Role.AUTHOR)
+    access.set_roles(read, user, [Role.VIEWER], by=user)
+    persona = a_persona(own)
+    a_persona(read)
+
+    assert list(access.benchmarks_allowing(user, "edit")) == [own]
+    assert access.personas_to_edit(user) == [persona]
 
 
 @pytest.mark.parametrize(
@@ -97,14 +115,30 @@ def test_roles_are_replaced_and_the_change_recorded():
     access.set_roles(benchmark, user, [Role.AUTHOR, Role.REVIEWER], by=owner)
 
     assert access.roles_in(user, benchmark) == {Role.AUTHOR, Role.REVIEWER}
+    access.set_roles(benchmark, user, [Role.REVIEWER, Role.AUTHOR], by=owner)
     assert Event.objects.get(benchmark=benchmark).summary == f"{user}: author, reviewer."
 
 
 def test_last_owner_cannot_be_removed():
     benchmark = BenchmarkFactory()
     owner = member(benchmark, Role.OWNER)
+    member(benchmark, Role.AUTHOR)
 
     with pytest.raises(access.MembershipError, match="only owner"):
         access.set_roles(benchmark, owner, [Role.AUTHOR], by=owner)
 
     assert access.roles_in(owner, benchmark) == {Role.OWNER}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_owners_who_leave_at_once_the_second_stays():
+    benchmark = BenchmarkFactory()
+    first, second = member(benchmark, Role.OWNER), member(benchmark, Role.OWNER)
+
+    with pytest.raises(access.MembershipError, match="only owner"):
+        after(
+            lambda: access.set_roles(benchmark, first, [], by=first),
+            lambda: access.set_roles(benchmark, second, [], by=second),
+        )
+
+    assert access.roles_in(second, benchmark) == {Role.OWNER}

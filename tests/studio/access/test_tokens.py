@@ -50,6 +50,11 @@ def test_use_of_a_token_is_noted():
 
     used = ApiToken.objects.get().last_used_at
     assert used is not None and timezone.now() - used < timedelta(minutes=1)
+    ask(secret)
+    assert ApiToken.objects.get().last_used_at == used, "noted once a minute"
+    ApiToken.objects.update(last_used_at=used - timedelta(minutes=2))
+    ask(secret)
+    assert ApiToken.objects.get().last_used_at >= used
 
 
 def test_token_of_a_disabled_account_does_not_work():
@@ -58,6 +63,21 @@ def test_token_of_a_disabled_account_does_not_work():
     User.objects.update(is_active=False)
 
     assert ask(secret).status_code == 401
+
+
+def test_a_person_has_fifty_tokens_at_most_and_settings_count_those_that_work():
+    user = UserFactory()
+    for _ in range(50):
+        api_token(user)
+    ApiToken.objects.filter(pk=ApiToken.objects.first().pk).update(expires_at=timezone.now())
+    client = Client()
+    client.force_login(user)
+
+    page = client.post("/settings/tokens/", {"name": "nightly", "scope": "read", "days": 30}).content.decode()
+
+    assert "You have 50 tokens. Revoke one that you no longer need." in page
+    assert ApiToken.objects.count() == 50
+    assert client.get("/settings/").context["token_count"] == 49
 
 
 @pytest.mark.parametrize(("scope", "reads", "writes", "starts"), [
