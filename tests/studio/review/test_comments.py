@@ -160,6 +160,31 @@ def test_replies_notify_participants_and_comments_notify_the_author(desk):
     assert [each.text for each in desk.threads[0].replies][1:] == ["Done.", "Thanks."]
 
 
+def test_an_answer_is_resolved_with_what_it_answers(desk):
+    answer = comments.reply(desk.comment(), by=desk.author, text="Done.")
+
+    comments.resolve(answer, by=desk.author)
+
+    assert not desk.threads[0].open
+
+
+def test_deleted_comment_is_answered_only_where_an_answer_is_left(desk):
+    comment = desk.comment()
+    answer = comments.reply(comment, by=desk.author, text="The dark one.")
+    comments.retract(comment, by=desk.reviewer)
+    comment.refresh_from_db()
+    comments.reply(comment, by=desk.reviewer, text="Thanks.")
+
+    for each in (answer, desk.task.comments.get(text="Thanks.")):
+        comments.retract(each, by=each.author)
+    with pytest.raises(WorkflowError, match="was deleted"):
+        comments.reply(comment, by=desk.author, text="Still there?")
+
+
+def test_a_comment_has_twenty_thousand_characters_at_most(desk):
+    assert len(desk.comment(text="x" * 20_000).text) == 20_000
+
+
 def test_only_the_author_can_edit_or_delete_a_comment(desk):
     comment = desk.comment(text="Wich rye?")
     answer = comments.reply(comment, by=desk.author, text="The dark one.")
@@ -198,6 +223,50 @@ def test_author_of_an_applied_suggestion_becomes_an_author_of_the_version(desk):
         workflow.approve(desk.task.pk, by=desk.reviewer)
     with pytest.raises(IntegrityError), transaction.atomic():
         applied.revision.reviews.create(reviewer=desk.reviewer, decision="approved")
+
+
+def test_applied_suggestion_is_neither_edited_nor_deleted(desk):
+    suggested = desk.comment("plan.md", suggestion="baking.md", text="Shorter.")
+    suggestions.apply(desk.task.pk, [suggested.pk], by=desk.author)
+
+    with pytest.raises(WorkflowError, match="Make a new one"):
+        comments.edit_comment(suggested, by=desk.reviewer, text="Shorter.", suggestion="p.md")
+    with pytest.raises(WorkflowError, match="stays in the history"):
+        comments.retract(suggested, by=desk.reviewer)
+    comments.edit_comment(suggested, by=desk.reviewer, text="Short.")
+
+    suggested.refresh_from_db()
+    assert (suggested.text, suggested.suggestion, suggested.deleted_at) == ("Short.", "baking.md", None)
+
+
+def test_suggestion_that_a_person_decides_against_makes_nobody_an_author(desk):
+    suggested = desk.comment("from orders.csv", suggestion="from the orders")
+    desk.edit(initial_request="Make a plan.")
+
+    saved = suggestions.apply_resolved(desk.task.pk, suggested.pk, "Make a plan.", by=desk.author, version=2)
+
+    suggested.refresh_from_db()
+    assert (saved.number, suggested.applied_in, suggested.applied_by) == (2, None, None)
+    assert suggested.resolved_by == desk.author
+    assert authors_of(saved) == {desk.author.pk}
+    assert "answered" not in [row.kind for row in inbox.inbox_of(desk.reviewer)]
+
+
+def test_suggestions_of_another_task_and_comments_without_one_are_not_applied(desk):
+    good, plain = desk.comment("plan.md", suggestion="baking.md"), desk.comment("plan.md")
+
+    with pytest.raises(WorkflowError, match="no longer exists"):
+        suggestions.apply(desk.task.pk, [good.pk, plain.pk], by=desk.author)
+
+    assert desk.spec.initial_request == REQUEST
+
+
+def test_suggestions_for_words_side_by_side_are_applied_together(desk):
+    keys = [desk.comment("Please ", suggestion="").pk, desk.comment("make ", suggestion="Do ").pk]
+
+    suggestions.apply(desk.task.pk, keys, by=desk.author)
+
+    assert desk.spec.initial_request == REQUEST.replace("Please make ", "Do ")
 
 
 def test_several_suggestions_are_applied_in_one_version(desk):
