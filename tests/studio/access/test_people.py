@@ -113,6 +113,7 @@ def test_only_full_administrators_change_rights_and_never_their_own(administrato
 
     for client, person, step in [
         (helper, ada, "make_administrator"),
+        (helper, ada, "dismiss_administrator"),
         (helper, root, "password_link"),
         (helper, root, "disable"),
         (helper, colleague, "disable"),
@@ -120,6 +121,7 @@ def test_only_full_administrators_change_rights_and_never_their_own(administrato
         (administrator, root, "dismiss_administrator"),
     ]:
         act(client, step, person)
+    assert not LogEntry.objects.exists()
     assert not User.objects.get(username="ada").is_staff
     assert User.objects.get(pk=colleague.pk).is_active
     assert User.objects.get(username="root").is_active and User.objects.get(username="root").is_superuser

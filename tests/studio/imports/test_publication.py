@@ -15,7 +15,7 @@ from studio.drafts.load import load_task
 from studio.imports.importer import ImportReport, import_files
 from studio.imports.publication import PublicationError, confirm_publication, decline_publication
 from studio.imports.staging import confirm, preview
-from studio.models import Event, Import, Notification, Review, Role, Task, TaskState, User
+from studio.models import CheckedTask, Event, Finding, Import, Notification, Review, Role, Task, TaskState, User
 from studio.reports.todo import todo_of
 from studio.tasks.save import save_task
 from tests.drafts import benchmark_files
@@ -158,6 +158,10 @@ def test_errors_of_the_checks_prevent_confirmation(desk: Desk) -> None:
     desk.publish(**{asked: f"The rye goes in before the rolls. {asked}"})
 
     with pytest.raises(PublicationError, match="The checks find errors in “Bread for Saturday”"):
+        confirm_publication(desk.request().pk, by=desk.second)
+    Finding.objects.all().delete()  # as if they had not been checked yet
+    CheckedTask.objects.all().delete()
+    with pytest.raises(PublicationError, match="The checks find errors"):
         confirm_publication(desk.request().pk, by=desk.second)
 
     assert set(desk.states().values()) == {"draft"}

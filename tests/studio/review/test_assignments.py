@@ -87,9 +87,38 @@ def test_author_can_become_reviewer_and_vice_versa(desk):
     desk.name(reviewers=[desk.owner])
     desk.name(writer=desk.owner)
     assert desk.named() == [("writer", desk.owner)]
+    lines = Event.objects.filter(verb="assigned").order_by("-pk").values_list("summary", flat=True)
+    assert list(lines[:2]) == [f"{desk.owner} writes it.", "Nobody reviews it."]
     desk.name(reviewers=[desk.owner])
 
     assert desk.named() == [("reviewer", desk.owner)]
+
+
+def test_two_people_change_places_in_one_step(desk):
+    second = member(desk.benchmark, Role.OWNER)
+    desk.name(writer=desk.author, reviewers=[second])
+
+    desk.name(writer=second, reviewers=[desk.reviewer])
+
+    assert desk.named() == [("reviewer", desk.reviewer), ("writer", second)]
+
+
+def test_reviewer_who_wrote_since_stays_assigned(desk):
+    desk.name(reviewers=[desk.owner])
+    save_task(desk.task.pk, load_task(desk.task).model_copy(update={"title": "x"}), by=desk.owner)
+
+    desk.name(writer=desk.author, reviewers=[desk.owner])
+
+    assert desk.named() == [("reviewer", desk.owner), ("writer", desk.author)]
+
+
+def test_nobody_whose_account_is_disabled_can_be_assigned(desk):
+    desk.second.is_active = False
+    desk.second.save()
+
+    assert desk.second not in [each.user for each in assignments.assignees_of(desk.task).may_review]
+    with pytest.raises(AssignmentError, match="not allowed to review"):
+        desk.name(reviewers=[desk.second])
 
 
 def refused(**fields):
@@ -211,6 +240,14 @@ def test_bulk_assignment_distributes_tasks_and_list_filters_by_people(desk):
     client.post(reverse("studio:tasks_change", args=[desk.benchmark.slug]), sent | {"sure": "1"})
     assert Assignment.objects.filter(part="writer", user=desk.author).count() == 2
     assert str(desk.author) in client.get(url).content.decode()
+
+
+def test_bulk_assignment_gives_nobody_both_parts(desk):
+    desk.name(reviewers=[desk.owner])
+
+    [line] = bulk.plan(desk.benchmark, {desk.task.pk: None}, "writer", desk.owner.username)
+
+    assert line.refusal == f"{desk.owner} reviews it."
 
 
 def test_bulk_assignment_skips_authors(desk):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from studio.models import Assignment, Event, Role, TaskState
-from studio.review import assignments, comments, workflow
+from studio.models import Assignment, Benchmark, Category, Event, Role, TaskState, Taxonomy
+from studio.review import assignments, bulk, comments, workflow
 from studio.tasks.save import save_task
 from studio.tasks.transitions import WorkflowError, submit
 from tests.at_once import after
@@ -91,3 +91,18 @@ def test_a_comment_that_two_people_resolve_at_once_is_resolved_once(desk: Desk) 
     comment.refresh_from_db()
     assert comment.resolved_by == desk.author
     assert Event.objects.filter(verb="settled_a_remark").count() == 1
+
+
+def test_a_bulk_change_keeps_what_is_saved_just_now(desk: Desk) -> None:
+    taxonomy = Taxonomy.objects.create(name="Crafts")
+    Category.objects.create(taxonomy=taxonomy, code="B", name="Baking", position=1)
+    Benchmark.objects.update(taxonomy=taxonomy)
+    desk.benchmark.refresh_from_db()
+
+    after(
+        lambda: save_task(desk.task.pk, a_task_spec(title="Rolls"), by=desk.author),
+        lambda: bulk.apply(desk.benchmark, {desk.task.pk: None}, "category", "B", by=desk.author),
+    )
+
+    desk.task.refresh_from_db()
+    assert (desk.task.title, desk.task.category, desk.task.version) == ("Rolls", "B", 3)

@@ -252,7 +252,7 @@ def test_suggestion_that_a_person_decides_against_makes_nobody_an_author(desk):
     assert "answered" not in [row.kind for row in inbox.inbox_of(desk.reviewer)]
 
 
-def test_suggestions_of_another_task_and_comments_without_one_are_not_applied(desk):
+def test_a_comment_that_suggests_nothing_cannot_be_applied(desk):
     good, plain = desk.comment("plan.md", suggestion="baking.md"), desk.comment("plan.md")
 
     with pytest.raises(WorkflowError, match="no longer exists"):
@@ -294,8 +294,9 @@ def test_suggestion_is_not_applied_twice(desk):
     assert desk.task.revisions.count() == 2
 
 
-def test_overlapping_suggestions_are_not_applied_together(desk):
-    keys = [desk.comment("Saturday", suggestion="Sunday").pk, desk.comment("make Saturday's", suggestion="do a").pk]
+@pytest.mark.parametrize(("one", "other"), [("Saturday", "make Saturday's"), ("Please m", "make")])
+def test_overlapping_suggestions_are_not_applied_together(desk, one, other):
+    keys = [desk.comment(one, suggestion="Sunday").pk, desk.comment(other, suggestion="do a").pk]
 
     with pytest.raises(WorkflowError, match="change the same text"):
         suggestions.apply(desk.task.pk, keys, by=desk.author)
@@ -315,6 +316,16 @@ def test_suggestion_for_changed_text_is_left_to_a_person(desk):
     assert "from the orders" in conflict.suggested
     saved = suggestions.apply_resolved(desk.task.pk, suggested.pk, "Make the plan.", by=desk.author, version=2)
     assert (saved.number, desk.spec.initial_request) == (3, "Make the plan.")
+
+
+def test_deciding_on_a_suggestion_keeps_what_others_changed_elsewhere_since(desk):
+    suggested = desk.comment("from orders.csv", suggestion="from the orders")
+    desk.edit(initial_request="Make a plan.")
+    desk.edit(title="Bread for Sunday")
+
+    suggestions.apply_resolved(desk.task.pk, suggested.pk, "Make the plan.", by=desk.author, version=2)
+
+    assert (desk.spec.initial_request, desk.spec.title) == ("Make the plan.", "Bread for Sunday")
 
 
 def test_deciding_on_an_outdated_version_shows_the_current_text(desk):

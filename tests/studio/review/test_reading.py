@@ -8,7 +8,7 @@ from django.test import Client
 from studio.domain.task import ChecklistItem, Dependency, ExactCheck, HiddenIntent, Recovery, TaskSpec
 from studio.drafts.load import load_task
 from studio.models import Role
-from studio.review.reading import ABOUT, SECTIONS, reading_sections
+from studio.review.reading import ABOUT, SECTIONS, last_reviewed, reading_sections
 from studio.review.workflow import request_changes
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
@@ -67,6 +67,22 @@ def test_only_sections_that_say_something_else_are_marked_and_lose_their_tick():
     assert [key for key in new if new[key].digest != old[key].digest] == ["request"]
 
 
+@pytest.mark.parametrize(("weight", "notes"), [(0.5, ("weighs 0.5",)), (1.0, ())])
+def test_a_weight_is_told_where_it_is_not_one_and_a_tick_does_not_outlive_its_change(weight: float, notes: tuple):
+    items = (ChecklistItem(uid="d", criterion="No seeds are ordered.", weight=weight),)
+    [section], [heavy] = (
+        [
+            row
+            for row in reading_sections(SPEC.model_copy(update={"checklist": rows}), None, {})
+            if row.key == "checklist"
+        ]
+        for rows in (items, (items[0].model_copy(update={"weight": 3}),))
+    )
+
+    assert section.rows[0].notes == notes
+    assert section.digest != heavy.digest
+
+
 def test_a_section_that_was_emptied_is_still_told():
     emptied = SPEC.model_copy(update={"checklist": ()})
 
@@ -94,3 +110,18 @@ def test_reviewer_reads_what_changed_since_their_last_review_and_goes_on_to_revi
     assert "1 section changed since" in page
     assert "changed since your last review" in page.partition('id="read-request"')[2].partition("</section>")[0]
     assert f'href="{task.get_absolute_url()}#review">Review it</a>' in page
+
+
+@pytest.mark.django_db
+def test_the_last_review_of_each_reader_is_their_own_newest():
+    benchmark = BenchmarkFactory()
+    author, reviewer, other = (member(benchmark, role) for role in (Role.AUTHOR, Role.REVIEWER, Role.REVIEWER))
+    task = a_task(a_persona(benchmark, by=author), by=author)
+    for person in (reviewer, reviewer, other):
+        submit(task.pk, by=author)
+        request_changes(task.pk, by=person, text="Say which rye.")
+    first, second, third = task.revisions.get().reviews.order_by("pk")
+
+    assert first != last_reviewed(task, reviewer) == second
+    assert last_reviewed(task, other) == third
+    assert last_reviewed(task, author) is None

@@ -7,7 +7,7 @@ from studio.models import Benchmark, CheckedTask, Event, Finding, Notification, 
 from studio.reports.todo import tasks_to_review
 from studio.review import comments, suggestions, workflow
 from studio.review.assignments import approval_obstacle, assignees_of
-from studio.review.checklist import QUESTIONS, ReviewAnswer
+from studio.review.checklist import QUESTIONS, ReviewAnswer, posted_answers
 from studio.tasks.save import save_task
 from studio.tasks.transitions import WorkflowError, reopen, retire, submit, withdraw
 from tests.drafts import save_order
@@ -41,9 +41,11 @@ def test_task_is_approved_by_someone_else():
     desk = Desk()
 
     submit(desk.task.pk, by=desk.author)
+    submitted_at = Task.objects.get().updated_at
     workflow.approve(desk.task.pk, by=desk.reviewer, version=1, text="Reads well.")
 
     assert desk.state == TaskState.APPROVED
+    assert desk.task.updated_at > submitted_at
     review = Review.objects.get()
     assert (review.revision.number, review.reviewer, review.decision) == (1, desk.reviewer, "approved")
     verbs = Event.objects.filter(task=desk.task).order_by("pk").values_list("verb", flat=True)
@@ -89,6 +91,16 @@ def test_errors_block_approval():
     assert desk.state == TaskState.IN_REVIEW
 
 
+def test_errors_of_another_task_block_no_approval():
+    desk = Desk()
+    a_task(desk.persona, "rolls", by=desk.author, title="Rolls", intents=())
+    submit(desk.task.pk, by=desk.author)
+
+    workflow.approve(desk.task.pk, by=desk.reviewer)
+
+    assert Finding.objects.filter(severity="error").exists() and desk.state == TaskState.APPROVED
+
+
 def test_approval_checks_the_task_again():
     desk = Desk()
     desk.edit(by=desk.author, intents=())
@@ -117,11 +129,24 @@ def test_required_approvals_come_from_different_people():
 
     workflow.approve(desk.task.pk, by=desk.reviewer)
     assert desk.state == TaskState.IN_REVIEW
+    told = Notification.objects.filter(kind="approved", user=desk.author)
+    assert not told.exists()
     with pytest.raises(WorkflowError, match="already approved this version"):
         workflow.approve(desk.task.pk, by=desk.reviewer)
     workflow.approve(desk.task.pk, by=desk.second)
 
-    assert desk.state == TaskState.APPROVED
+    assert desk.state == TaskState.APPROVED and told.exists()
+
+
+def test_a_request_for_changes_counts_as_no_approval():
+    desk = Desk(approvals_needed=2)
+    submit(desk.task.pk, by=desk.author)
+    workflow.request_changes(desk.task.pk, by=desk.reviewer, text="Which rye?")
+    submit(desk.task.pk, by=desk.author)
+
+    workflow.approve(desk.task.pk, by=desk.second)
+
+    assert desk.state == TaskState.IN_REVIEW
 
 
 def test_who_took_an_approval_back_is_asked_for_it_again_and_can_approve_the_same_version():
@@ -153,6 +178,8 @@ def test_requesting_changes_needs_a_text_and_returns_the_task():
 
     with pytest.raises(WorkflowError, match="Say what should change"):
         workflow.request_changes(desk.task.pk, by=desk.reviewer, text="  ")
+    with pytest.raises(WorkflowError, match="Say what should change"):
+        workflow.request_changes(desk.task.pk, by=desk.reviewer, answers={"realistic": ReviewAnswer(True, "Very.")})
     workflow.request_changes(desk.task.pk, by=desk.reviewer, text="Say which rye.")
 
     assert desk.state == TaskState.CHANGES_REQUESTED
@@ -211,6 +238,12 @@ def test_approval_stores_the_review_checklist_or_that_it_was_skipped():
     assert Event.objects.filter(verb="approved").first().summary == (
         "Version 1, 2 of 2. Approved without the review checklist."
     )
+
+
+def test_a_note_beside_a_yes_is_not_sent():
+    form = {"answer.realistic": "yes", "note.realistic": "x", "answer.feasible": "no", "note.feasible": "No file"}
+
+    assert posted_answers(form) == {"realistic": ReviewAnswer(True), "feasible": ReviewAnswer(False, "No file")}
 
 
 def test_requested_changes_name_the_unmet_questions():
@@ -391,7 +424,9 @@ def test_a_task_with_blanks_is_not_submitted():
 def test_open_comments_are_approved_over_only_by_who_says_so():
     desk = Desk()
     submit(desk.task.pk, by=desk.author)
-    comments.add_comment(desk.task.pk, by=desk.second, text="Which day?")
+    asked = comments.add_comment(desk.task.pk, by=desk.second, text="Which day?")
+    comments.reply(asked, by=desk.author, text="Saturday.")
+    comments.retract(comments.add_comment(desk.task.pk, by=desk.second, text="Never mind."), by=desk.second)
 
     with pytest.raises(WorkflowError, match="1 comment is open"):
         workflow.approve(desk.task.pk, by=desk.reviewer)

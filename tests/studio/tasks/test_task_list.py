@@ -182,6 +182,7 @@ def test_bulk_grouping_is_an_undoable_board_move(project):
     assert Task.objects.get(pk=rows[0].pk).group == ""
     assert bulk.apply(benchmark, chosen, "group", "", by=owner) == 2
     assert Task.objects.filter(group="").count() == 3
+    assert len(bulk.plan(benchmark, chosen, "group", "x" * 200)) == 3
     with pytest.raises(BulkChangeError, match="at most 200"):
         bulk.apply(benchmark, chosen, "group", "x" * 201, by=owner)
 
@@ -207,6 +208,37 @@ def test_bulk_change_sets_only_tools_that_the_persona_has(project):
     assert load_task(one).tools == ()
     with pytest.raises(BulkChangeError, match="does not have “sharpen”"):
         bulk.apply(benchmark, {one.pk: None}, "skills", "sharpen", by=owner)
+
+
+def test_tasks_of_another_benchmark_are_not_changed_in_bulk(project):
+    benchmark, owner, _ = project
+    other = a_task(a_persona(BenchmarkFactory(), "miller"), "flour")
+    save_order(other.persona_id, [], by=owner)
+
+    with pytest.raises(BulkChangeError, match="Choose at least one task"):
+        bulk.apply(benchmark, {other.pk: None}, "retire", by=owner)
+
+    assert Task.objects.get().state == TaskState.DRAFT
+
+
+def test_preview_tells_which_tasks_are_not_in_review(project):
+    benchmark, owner, persona = project
+    row = a_task(persona, by=owner)
+
+    [line] = bulk.plan(benchmark, {row.pk: None}, "withdraw", by=owner)
+
+    assert (line.refusal, line.differs) == ("It is not in review.", False)
+
+
+def test_text_that_others_have_not_saved_keeps_no_task_from_its_review(project):
+    benchmark, owner, persona = project
+    row, then = a_task(persona, by=owner), {"seen_at": timezone.now(), "autosaved_at": timezone.now()}
+    other = member(benchmark, Role.AUTHOR)
+    Autosave.objects.create(task=row, user=other, base_version=1, form_data={"title": ["x"]}, **then)
+
+    [line] = bulk.plan(benchmark, {row.pk: None}, "submit", by=owner)
+
+    assert line.refusal == ""
 
 
 def test_drafts_are_submitted_and_withdrawn_in_bulk(project):
