@@ -9,8 +9,9 @@ from typing import Any
 
 from django.conf import settings
 
-from evaluation.llm import Endpoint, Lane, Learned, Policy
+from evaluation.llm import Endpoint, EndpointLimits, Lane, Learned, Policy
 from evaluation.llm.dialects import origin_of
+from evaluation.llm.endpoint import SCRIPTED
 from evaluation.models import ModelEndpoint
 from evaluation.shared_slots import slots
 from studio.models.transactions import atomic_with_retry
@@ -31,7 +32,23 @@ def policy() -> Policy:
 
 def endpoint_of(row: ModelEndpoint) -> Endpoint:
     """Raises ValueError."""
-    return Endpoint.of(row, policy(), _learned_of(row))
+    return Endpoint(
+        name=row.name,
+        base_url=row.base_url,
+        model=row.model,
+        key_env=row.key_env,
+        sealed_key=row.sealed_key,
+        benchmark=row.benchmark_id,
+        params=dict(row.params),
+        prices=row.prices,
+        api=row.api,
+        dialect=row.dialect,
+        effort=row.effort,
+        limits=EndpointLimits(row.timeout_seconds, row.max_concurrency),
+        scripted=row.scripted or row.base_url == SCRIPTED,
+        policy=policy(),
+        learned=_learned_of(row),
+    )
 
 
 def lane_of(group: str) -> Lane:

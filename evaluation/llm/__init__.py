@@ -1,6 +1,6 @@
 """The only way to model endpoints: calls have a time limit, a budget and retries, and are recorded.
 
-client = ModelClient(Endpoint.of(row, policy), recorder=..., budget=Budget(max_tokens=200_000))
+client = ModelClient(Endpoint(name, base_url, model), recorder=..., budget=Budget(max_tokens=200_000))
 completion = client.complete(messages, tools=[...])
 decisions, completion = client.ask_json(messages, "decisions", schema, parse)
 """

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_UP, Decimal
-from typing import Any, Protocol
+from typing import Any
 
 from evaluation.llm.dialects import Dialect, dialect_of, effort_params, origin_of
 from evaluation.llm.errors import EndpointAddressError, MissingKeyError
@@ -81,27 +81,6 @@ class EndpointLimits:
     """For a streamed answer."""
 
 
-class EndpointRow(Protocol):
-    """The stored row."""
-
-    name: str
-    base_url: str
-    model: str
-    key_env: str
-    sealed_key: str
-    benchmark_id: int | None
-    params: Any
-    api: str
-    dialect: str
-    effort: str
-    timeout_seconds: int
-    max_concurrency: int
-    scripted: bool
-
-    @property
-    def prices(self) -> Prices: ...
-
-
 @dataclass(frozen=True)
 class Endpoint:
     """A model behind an OpenAI-compatible address. Raises ValueError."""
@@ -135,26 +114,6 @@ class Endpoint:
         if problem := problem_of_parameters(self.params):
             raise ValueError(f"The parameters of {self.name} {problem}")
         effort_params(self.speaks, self.effort)
-
-    @classmethod
-    def of(cls, row: EndpointRow, policy: Policy, learned: Learned | None = None) -> Endpoint:
-        return cls(
-            name=row.name,
-            base_url=row.base_url,
-            model=row.model,
-            key_env=row.key_env,
-            sealed_key=row.sealed_key,
-            benchmark=row.benchmark_id,
-            params=dict(row.params),
-            prices=row.prices,
-            api=row.api,
-            dialect=row.dialect,
-            effort=row.effort,
-            limits=EndpointLimits(row.timeout_seconds, row.max_concurrency),
-            scripted=row.scripted or row.base_url == SCRIPTED,
-            policy=policy,
-            learned=learned or Learned(),
-        )
 
     @property
     def place(self) -> str:

@@ -124,7 +124,7 @@ def _message(
             spoil_text(do, json.dumps({"decisions": spoil_decisions(do, decisions)}, ensure_ascii=False))
         )
     if rule and (rule.reply is not None or rule.tool_calls):
-        message = ScriptedMessage(rule.reply or "", [(name, arguments) for name, arguments in rule.tool_calls])
+        message = ScriptedMessage(rule.reply or "", [(call.name, call.arguments) for call in rule.tool_calls])
     elif role in TEMPERAMENTS:
         message = TEMPERAMENTS[role](conversation)
     else:

@@ -32,14 +32,13 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluation.scripted.faults import FAULTS
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-_CONDITIONS = frozenset({"model", "purpose", "request", "contains", "turn", "step"})
-_KEYS = frozenset({"reply", "tool_calls", "decisions", "otherwise", "do", "retry_after", "seconds", "times", "when"})
+from evaluation.scripted.faults import FAULTS
 
 
 class ScenarioError(ValueError):
@@ -58,26 +57,59 @@ class ScenarioRequest:
     step: int
 
 
-@dataclass
-class ScenarioRule:
-    when: Mapping[str, Any] = field(default_factory=dict)
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class When(_Part):
+    model: str | None = None
+    purpose: str | None = None
+    request: str | None = None
+    contains: str | None = None
+    turn: int | None = None
+    step: int | None = None
+
+    def matches(self, request: ScenarioRequest) -> bool:
+        return (
+            (self.request or "").lower() in request.request.lower()
+            and (self.contains or "").lower() in request.all_text.lower()
+            and self.model in (None, request.model)
+            and self.purpose in (None, request.purpose)
+            and self.turn in (None, request.turn)
+            and self.step in (None, request.step)
+        )
+
+
+class ScenarioCall(_Part):
+    name: str
+    arguments: Any = {}
+
+
+class ScenarioRule(_Part):
+    when: When = When()
     reply: str | None = None
-    tool_calls: tuple[tuple[str, Any], ...] = ()
+    tool_calls: list[ScenarioCall] = []
     decisions: Mapping[str, Any] | None = None
     otherwise: str = "NO"
     do: str = ""
     retry_after: float = 1.0
     seconds: float = 3600.0
-    remaining: int | None = None
-    """Remaining answers; None if unlimited."""
+    times: int | None = None
+    """Answers that are left; None if unlimited."""
 
-    def matches(self, request: ScenarioRequest) -> bool:
-        return self.remaining != 0 and all(
-            expected.lower() in getattr(request, "all_text" if name == "contains" else "request").lower()
-            if name in ("contains", "request")
-            else expected == getattr(request, name)
-            for name, expected in self.when.items()
-        )
+    @model_validator(mode="after")
+    def _says_something(self) -> ScenarioRule:
+        if self.do and self.do not in FAULTS:
+            raise ValueError(f"there is no misbehaviour {self.do!r}; there are {', '.join(sorted(FAULTS))}.")
+        if not self.model_fields_set & {"reply", "tool_calls", "decisions", "do"}:
+            raise ValueError('it says nothing: give it "reply", "tool_calls", "decisions" or "do".')
+        return self
+
+
+class _Document(_Part):
+    model_config = ConfigDict(extra="ignore")
+
+    rules: list[ScenarioRule]
 
 
 class Scenario:
@@ -89,12 +121,10 @@ class Scenario:
 
     def rule_for(self, request: ScenarioRequest) -> ScenarioRule | None:
         with self._lock:
-            for rule in self._rules:
-                if rule.matches(request):
-                    if rule.remaining is not None:
-                        rule.remaining -= 1
-                    return rule
-        return None
+            rule = next((rule for rule in self._rules if rule.times != 0 and rule.when.matches(request)), None)
+            if rule is not None and rule.times is not None:
+                rule.times -= 1
+        return rule
 
 
 def load_scenario(path: Path) -> Scenario:
@@ -107,51 +137,12 @@ def load_scenario(path: Path) -> Scenario:
 
 def read_scenario(document: Any) -> Scenario:
     """Raises ScenarioError."""
-    rules = document.get("rules") if isinstance(document, Mapping) else None
-    if not isinstance(rules, list):
-        raise ScenarioError('A scenario is an object with a list "rules".')
-    return Scenario([_rule(rule, f"Rule {number}") for number, rule in enumerate(rules, start=1)])
-
-
-def _rule(document: Any, location: str) -> ScenarioRule:
-    if not isinstance(document, Mapping):
-        raise ScenarioError(f"{location} is not an object.")
-    when = document.get("when", {})
-    _validate_keys(document, _KEYS, location)
-    if not isinstance(when, Mapping):
-        raise ScenarioError(f'{location}: "when" is not an object.')
-    _validate_keys(when, _CONDITIONS, f'{location}, "when"')
-    for name, value in when.items():
-        if not isinstance(value, int if name in ("turn", "step") else str):
-            raise ScenarioError(f'{location}: "{name}" has the wrong type.')
-    do = document.get("do", "")
-    if do and do not in FAULTS:
-        raise ScenarioError(f"{location}: there is no misbehaviour {do!r}; there are {', '.join(sorted(FAULTS))}.")
-    decisions = document.get("decisions")
-    if decisions is not None and not isinstance(decisions, Mapping):
-        raise ScenarioError(f'{location}: "decisions" is not an object by index.')
-    for name, kind in (("reply", str), ("times", int), ("retry_after", (int, float)), ("seconds", (int, float))):
-        if name in document and not isinstance(document[name], kind):
-            raise ScenarioError(f'{location}: "{name}" has the wrong type.')
-    if not do and decisions is None and "reply" not in document and "tool_calls" not in document:
-        raise ScenarioError(f'{location} says nothing: give it "reply", "tool_calls", "decisions" or "do".')
     try:
-        calls = tuple((str(call["name"]), call.get("arguments", {})) for call in document.get("tool_calls", ()))
-    except (TypeError, KeyError, AttributeError):
-        raise ScenarioError(f'{location}: each of "tool_calls" has a "name" and "arguments".') from None
-    return ScenarioRule(
-        when=dict(when),
-        reply=document.get("reply"),
-        tool_calls=calls,
-        decisions=decisions,
-        otherwise=document.get("otherwise", "NO"),
-        do=do,
-        retry_after=float(document.get("retry_after", 1)),
-        seconds=float(document.get("seconds", 3600)),
-        remaining=document.get("times"),
-    )
-
-
-def _validate_keys(document: Mapping[str, Any], known: frozenset[str], location: str) -> None:
-    if unknown := sorted(set(document) - known):
-        raise ScenarioError(f"{location} has unknown keys: {', '.join(map(str, unknown))}.")
+        return Scenario(_Document.model_validate(document).rules)
+    except ValidationError as error:
+        first = error.errors()[0]
+        if len(first["loc"]) < 2:
+            raise ScenarioError('A scenario is an object with a list "rules".') from None
+        _, number, *place = first["loc"]
+        where = ", ".join((f"Rule {int(number) + 1}", *map(str, place)))
+        raise ScenarioError(f"{where}: {first['msg'].removeprefix('Value error, ')}") from None
