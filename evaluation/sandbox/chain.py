@@ -11,6 +11,9 @@ import importlib.util
 import os
 import platform
 import shutil
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,6 +22,7 @@ from evaluation.sandbox.interpreter import Interpreter
 from evaluation.sandbox.limits import SandboxLimits
 from evaluation.sandbox.seccomp import build_filter
 
+STUDIO = Path(__file__).resolve().parents[2]
 NOBODY = 65534
 INSIDE_UID = 1000
 FOLDER = "/ws"
@@ -74,6 +78,11 @@ class ConfinedCommand:
         fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
         return fd
 
+    def launch(self, code: str, *args: str, handover: socket.socket) -> None:
+        """Have the interpreter run ``code``, which ends by handing something over; the socket is the command's then."""
+        self.args += ["-I", "-S", "-B", "-X", "utf8", "-c", code, *args]
+        self.fds.append(handover.detach())
+
     def close(self) -> None:
         while self.fds:
             os.close(self.fds.pop())
@@ -102,34 +111,24 @@ def find_tool(name: str) -> str:
     raise SandboxUnavailableError(f"The command {name} was not found. Install the system's package util-linux.")
 
 
+@contextmanager
 def build_chain(
-    argv: list[str],
-    *,
-    files: dict[str, bytes],
-    limits: SandboxLimits,
-    hidden: list[str],
-    interpreter: Interpreter,
-    layout: Layout | None = None,
-) -> ConfinedCommand:
-    """The whole command for ``interpreter`` with ``argv``. ``files`` appear below ``PROGRAM``, read-only.
-
-    ``hidden`` are folders that stay invisible even where they lie below ``/usr``.
-    """
+    files: Mapping[str, bytes], limits: SandboxLimits, interpreter: Interpreter, layout: Layout
+) -> Iterator[ConfinedCommand]:
+    """The whole command but for what ``interpreter`` is to launch. ``files`` appear below ``PROGRAM``, read-only.
+    Closed at the end, however it comes. Raises SandboxUnavailableError."""
     chain = ConfinedCommand()
     try:
-        _fill(chain, argv, files, limits, hidden, interpreter, layout or Layout())
-    except BaseException:
+        _confine(chain, files, limits, interpreter, layout)
+        yield chain
+    finally:
         chain.close()
-        raise
-    return chain
 
 
-def _fill(
+def _confine(
     chain: ConfinedCommand,
-    argv: list[str],
-    files: dict[str, bytes],
+    files: Mapping[str, bytes],
     limits: SandboxLimits,
-    hidden: list[str],
     interpreter: Interpreter,
     layout: Layout,
 ) -> None:
@@ -173,7 +172,7 @@ def _fill(
     chain.args += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
     if interpreter.source:
         chain.args += ["--ro-bind", interpreter.source, interpreter.target]
-    for folder in ["/usr/src", *hidden]:
+    for folder in ["/usr/src", *_hidden_folders()]:
         inside = folder.startswith("/usr/") or (interpreter.target and folder.startswith(interpreter.target + "/"))
         if inside and os.path.isdir(folder):
             chain.args += ["--size", "4096", "--tmpfs", folder, "--remount-ro", folder]
@@ -192,4 +191,12 @@ def _fill(
     chain.args += ["--symlink", layout.temporary.removeprefix("/"), "/tmp"]
     # bubblewrap's own root and /dev are file systems in memory, writable and unlimited unless closed again
     chain.args += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", layout.folder]
-    chain.args += ["--", interpreter.program, *argv]
+    chain.args += ["--", interpreter.program]
+
+
+def _hidden_folders() -> list[str]:
+    """Those that stay invisible even where they lie below ``/usr``."""
+    folders = {str(STUDIO)}
+    if data := os.environ.get("STUDIO_DATA_DIR"):
+        folders.add(os.path.realpath(data))
+    return sorted(folders)

@@ -21,7 +21,6 @@ from evaluation.sandbox.chain import FOLDER, PROGRAM, ConfinedCommand, Layout, S
 from evaluation.sandbox.interpreter import Interpreter, find_interpreter
 from evaluation.sandbox.limits import Reason, SandboxLimits, SandboxResult
 
-STUDIO = Path(__file__).resolve().parents[2]
 TICK = 0.05
 """Seconds between two checks of the memory in use."""
 TELL_SECONDS = 1.0
@@ -94,19 +93,10 @@ def run_python(
         if not name or "/" in name or name.startswith("."):
             raise ValueError(f"{name!r} is not a plain file name")
     outside, inside = socket.socketpair()
-    with outside:
+    interpreter = interpreter or find_interpreter()
+    with outside, inside, build_chain(files, limits, interpreter, Layout(folders=folders)) as chain:
         launcher = LAUNCHER % (limits.processes, limits.processes, FOLDER, inside.fileno())
-        argv = ["-I", "-S", "-B", "-X", "utf8", "-c", launcher, f"{PROGRAM}/main.py", *args]
-        with inside:
-            chain = build_chain(
-                argv,
-                files=files,
-                limits=limits,
-                hidden=hidden_folders(),
-                interpreter=interpreter or find_interpreter(),
-                layout=Layout(folders=folders),
-            )
-            chain.fds.append(inside.detach())
+        chain.launch(launcher, f"{PROGRAM}/main.py", *args, handover=inside)
         return run_chain(chain, stdin, limits, outside)
 
 
@@ -132,13 +122,6 @@ def _try_out() -> None:
         raise SandboxUnavailableError(f"A trial program did not run. {outcome.explain(limits)}")
 
 
-def hidden_folders() -> list[str]:
-    folders = {str(STUDIO)}
-    if data := os.environ.get("STUDIO_DATA_DIR"):
-        folders.add(os.path.realpath(data))
-    return sorted(folders)
-
-
 def run_chain(
     chain: ConfinedCommand,
     stdin: bytes,
@@ -154,7 +137,6 @@ def run_chain(
     Raises SandboxUnavailableError.
     """
     with ExitStack() as opened:
-        opened.callback(chain.close)
         group = opened.enter_context(memory_group(limits))
         status_read, status_write = os.pipe()
         opened.callback(os.close, status_read)

@@ -14,7 +14,7 @@ from evaluation.sandbox.cgroups import MemoryGroup, memory_group
 from evaluation.sandbox.chain import ConfinedCommand, Layout, build_chain
 from evaluation.sandbox.interpreter import find_interpreter, readable_by_all
 from evaluation.sandbox.limits import MIB, SandboxLimits
-from evaluation.sandbox.run import CONFINE, HAND_OVER, files_in, held_bytes, hidden_folders
+from evaluation.sandbox.run import CONFINE, HAND_OVER, files_in, held_bytes
 
 FOLDER = "/home"
 PROGRAMS = "/opt/mcp"
@@ -75,7 +75,6 @@ class Prepared:
         return ""
 
     def close(self) -> None:
-        self.chain.close()
         if self._folder >= 0:
             os.close(self._folder)
             self._folder = -1
@@ -98,24 +97,21 @@ def prepare_server(
     with ExitStack() as opened:
         opened.enter_context(outside)
         group = opened.enter_context(memory_group(limits))
-        with inside:
-            interpreter = find_interpreter()
-            layout = Layout(
-                folder=FOLDER,
-                temporary=FOLDER,
-                path=f"{os.path.dirname(interpreter.program)}:/usr/bin:/bin:{PROGRAMS}/bin:{PROGRAMS}/node_modules/.bin",
-                env=ENVIRONMENT,
-                folders=((readable_by_all(programs), PROGRAMS),) if programs else (),
-                socket_pairs=True,
-            )
-            chain = build_chain(
-                [], files=dict(files), limits=limits, hidden=hidden_folders(), interpreter=interpreter, layout=layout
-            )
-            prepared = Prepared(chain, limits, outside, group)
-            opened.callback(prepared.close)
-            variables = chain.open_data("environment", json.dumps(dict(env)).encode())
-            launcher = LAUNCHER % (limits.processes, limits.processes, variables, FOLDER, inside.fileno())
-            chain.args += ["-I", "-S", "-B", "-X", "utf8", "-c", launcher, *command]
-            chain.args[:0] = group.join if group else ()
-            chain.fds.append(inside.detach())
+        opened.enter_context(inside)
+        interpreter = find_interpreter()
+        layout = Layout(
+            folder=FOLDER,
+            temporary=FOLDER,
+            path=f"{os.path.dirname(interpreter.program)}:/usr/bin:/bin:{PROGRAMS}/bin:{PROGRAMS}/node_modules/.bin",
+            env=ENVIRONMENT,
+            folders=((readable_by_all(programs), PROGRAMS),) if programs else (),
+            socket_pairs=True,
+        )
+        chain = opened.enter_context(build_chain(files, limits, interpreter, layout))
+        prepared = Prepared(chain, limits, outside, group)
+        opened.callback(prepared.close)
+        variables = chain.open_data("environment", json.dumps(dict(env)).encode())
+        launcher = LAUNCHER % (limits.processes, limits.processes, variables, FOLDER, inside.fileno())
+        chain.launch(launcher, *command, handover=inside)
+        chain.args[:0] = group.join if group else ()
         yield prepared

@@ -18,7 +18,7 @@ from evaluation.sandbox.chain import PROGRAM, Layout, build_chain
 from evaluation.sandbox.interpreter import find_interpreter, readable_by_all
 from evaluation.sandbox.limits import MIB, SandboxLimits, SandboxResult
 from evaluation.sandbox.packages import built_packages
-from evaluation.sandbox.run import CONFINE, HAND_OVER, Look, hidden_folders, run_chain
+from evaluation.sandbox.run import CONFINE, HAND_OVER, Look, run_chain
 from evaluation.sandbox.told_time import environment, programs, seconds
 
 HOME = "/home"
@@ -110,49 +110,34 @@ def run_shell(
 
     Raises SandboxUnavailableError.
     """
+    outside = outside or Outside()
+    interpreter = find_interpreter()
+    packages = outside.packages or built_packages()
+    told = programs(outside.now) if outside.now else {}
+    layout = Layout(
+        folder=HOME,
+        temporary=f"{HOME}/tmp",
+        path=f"{COMMANDS}:{os.path.dirname(interpreter.program)}:/usr/bin:/bin",
+        env=(*_environment(packages is not None), *outside.env),
+        sockets=outside.sockets,
+        folders=((readable_by_all(packages), PACKAGES),) if packages else (),
+        links=(
+            (interpreter.program, f"{COMMANDS}/python"),
+            (interpreter.program, f"{COMMANDS}/python3"),
+            *((f"{PROGRAM}/{name}", f"{COMMANDS}/{name}") for name in told),
+        ),
+    )
+
+    def end(folder: int) -> None:
+        then(Path(f"/proc/self/fd/{folder}/workspace"))
+
     ours, inside = socket.socketpair()
-    with ours:
-        with inside:
-            interpreter = find_interpreter()
-            packages = outside.packages if outside and outside.packages else built_packages()
-            told = programs(outside.now) if outside and outside.now else {}
-            layout = Layout(
-                folder=HOME,
-                temporary=f"{HOME}/tmp",
-                path=f"{COMMANDS}:{os.path.dirname(interpreter.program)}:/usr/bin:/bin",
-                env=(*_environment(packages is not None), *(outside.env if outside else ())),
-                sockets=outside.sockets if outside else (),
-                folders=((readable_by_all(packages), PACKAGES),) if packages else (),
-                links=(
-                    (interpreter.program, f"{COMMANDS}/python"),
-                    (interpreter.program, f"{COMMANDS}/python3"),
-                    *((f"{PROGRAM}/{name}", f"{COMMANDS}/{name}") for name in told),
-                ),
-            )
-            chain = build_chain(
-                [],
-                files={**(outside.files if outside else {}), **told},
-                limits=limits,
-                hidden=hidden_folders(),
-                interpreter=interpreter,
-                layout=layout,
-            )
-            try:
-                archive = chain.open_data("workspace", b"".join(_pack(entries)))
-                moment, env = (
-                    (seconds(outside.now), environment(outside.now)) if outside and outside.now else (None, {})
-                )
-                launcher = LAUNCHER % (limits.processes, limits.processes, archive, moment, HOME, inside.fileno(), env)
-                chain.args += ["-I", "-S", "-B", "-X", "utf8", "-c", launcher, command]
-            except BaseException:
-                chain.close()
-                raise
-            chain.fds.append(inside.detach())
-
-        def end(folder: int) -> None:
-            then(Path(f"/proc/self/fd/{folder}/workspace"))
-
-        return run_chain(chain, stdin, limits, ours, end, look, outside.stop if outside else None)
+    with ours, inside, build_chain({**outside.files, **told}, limits, interpreter, layout) as chain:
+        archive = chain.open_data("workspace", b"".join(_pack(entries)))
+        moment, env = (seconds(outside.now), environment(outside.now)) if outside.now else (None, {})
+        launcher = LAUNCHER % (limits.processes, limits.processes, archive, moment, HOME, inside.fileno(), env)
+        chain.launch(launcher, command, handover=inside)
+        return run_chain(chain, stdin, limits, ours, end, look, outside.stop)
 
 
 def _environment(with_packages: bool) -> tuple[tuple[str, str], ...]:

@@ -236,7 +236,7 @@ def test_sandbox_dies_with_its_worker():
     mark = f"mark-{uuid.uuid4().hex}"
     program = "import os, time\nif not os.fork(): os.setsid()\ntime.sleep(300)"
     code = f"import evaluation.sandbox as s; s.run_python({program!r}, args=({mark!r},), limits=s.SandboxLimits(300))"
-    worker = subprocess.Popen([sys.executable, "-c", code], cwd=run.STUDIO)
+    worker = subprocess.Popen([sys.executable, "-c", code], cwd=chain.STUDIO)
     try:
         wait_until(lambda: len(running(mark)) > 3)
     finally:
