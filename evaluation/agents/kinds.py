@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NewType
+from typing import Generic, NewType, TypeVar
 
 from evaluation.agents.base import AgentSetup
 from evaluation.protocol.participants import Agent
@@ -13,13 +13,16 @@ Workflow = NewType("Workflow", str)
 """A task's reference workflow. Only the constructor of an informed agent takes one."""
 
 
+Build = TypeVar("Build", bound=Callable[..., Agent])
+
+
 @dataclass(frozen=True)
-class AgentKind:
+class _Kind(Generic[Build]):
     """``parameters``: names and what they mean; all are text."""
 
     name: str
     sentence: str
-    build: Callable[[AgentSetup], Agent]
+    build: Build
     parameters: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What a parameter may be, by its name; the first is what it is without."""
@@ -27,16 +30,12 @@ class AgentKind:
     """Parameters that are whole numbers."""
 
 
-@dataclass(frozen=True)
-class InformedKind:
-    """An agent that is told how the task is done."""
+class AgentKind(_Kind[Callable[[AgentSetup], Agent]]):
+    pass
 
-    name: str
-    sentence: str
-    build: Callable[[AgentSetup, Workflow], Agent]
-    parameters: Mapping[str, str] = field(default_factory=dict)
-    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    numbers: frozenset[str] = frozenset()
+
+class InformedKind(_Kind[Callable[[AgentSetup, Workflow], Agent]]):
+    """An agent that is told how the task is done."""
 
 
 _kinds: dict[str, AgentKind] = {}

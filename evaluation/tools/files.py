@@ -222,41 +222,19 @@ def _pattern(text: str, ignore_case: bool) -> Any:
 
 def _glob(pattern: str) -> Callable[[str], bool]:
     """``*`` and ``?`` match within a name, ``**`` any folders; a bare name matches at any depth."""
-    parts = [None if part == "**" else re2.compile(_name_pattern(part)) for part in pattern.split("/") if part]
+    parts = [part for part in pattern.split("/") if part]
     if len(parts) == 1:
-        parts = [None, *parts]
-
-    def matches(path: str) -> bool:
-        positions = {0}  # indexes of parts that may come next
-        for name in path.split("/"):
-            positions = {
-                index + 1 if parts[index] else index for index in expand(positions) if _matches_part(parts[index], name)
-            }
-        return len(parts) in expand_to_end(positions)
-
-    def expand(positions: set[int]) -> set[int]:
-        expanded = set(positions)
-        for index in sorted(positions):
-            while index < len(parts) and parts[index] is None:
-                index += 1
-                expanded.add(index)
-        return {index for index in expanded if index < len(parts)}
-
-    def expand_to_end(positions: set[int]) -> set[int]:
-        return positions | {len(parts) for index in positions if all(part is None for part in parts[index:])}
-
-    return matches
-
-
-def _matches_part(part: Any, name: str) -> bool:
-    return part is None or part.fullmatch(name) is not None
+        parts = ["**", *parts]
+    whole = re2.compile("".join("(?:/[^/]*)*" if part == "**" else f"/{_name_pattern(part)}" for part in parts))
+    return lambda path: whole.fullmatch(f"/{path}") is not None
 
 
 def _name_pattern(part: str) -> str:
-    out = ""
-    for piece in re.split(r"(\*+|\?)", part):
-        out += ".*" if piece.startswith("*") else "." if piece == "?" else re2.escape(piece)
-    return out
+    stars = {"": "", "?": "[^/]"}
+    return "".join(
+        "[^/]*" if piece.startswith("*") else stars.get(piece, re2.escape(piece))
+        for piece in re.split(r"(\*+|\?)", part)
+    )
 
 
 EMPTY: dict[str, Any] = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}

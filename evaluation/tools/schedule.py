@@ -75,20 +75,15 @@ def _job(arguments: Cron, now: datetime, number: int) -> dict[str, Any]:
 
 
 def is_calendar(expression: str) -> bool:
-    parts = expression.split()
-    return len(parts) == len(FIELDS) and all(
-        _fits(piece, *bounds) for part, bounds in zip(parts, FIELDS, strict=True) for piece in part.split(",")
-    )
-
-
-def _fits(piece: str, low: int, high: int) -> bool:
-    match = PIECE.fullmatch(piece)
-    if match is None:
+    try:
+        return bool(_fields_of(expression))
+    except ValueError:
         return False
-    first, last = match[1], match[2]
-    if first is None:
-        return True
-    return low <= int(first) <= int(last or first) <= high
+
+
+def _fields_of(expression: str) -> list[set[int]]:
+    """Raises ValueError."""
+    return [_numbers(part, *bounds) for part, bounds in zip(expression.split(), FIELDS, strict=True)]
 
 
 def _moment(text: str) -> datetime:
@@ -167,9 +162,7 @@ def _due(job: Mapping[str, Any], now: datetime) -> datetime | None:
 def latest_fit(expression: str, since: datetime, now: datetime) -> datetime | None:
     """The latest moment after ``since``, at most ``now``, that fits five calendar fields. Raises ValueError."""
     parts = expression.split()
-    minutes, hours, days, months, weekdays = (
-        _numbers(part, *bounds) for part, bounds in zip(parts, FIELDS, strict=True)
-    )
+    minutes, hours, days, months, weekdays = _fields_of(expression)
     weekdays |= {0} if 7 in weekdays else set()
     either = not parts[2].startswith("*") and not parts[4].startswith("*")
     times = [time(hour, minute) for hour, minute in product(sorted(hours), sorted(minutes))]
@@ -191,9 +184,9 @@ def _numbers(part: str, low: int, high: int) -> set[int]:
     found: set[int] = set()
     for piece in part.split(","):
         match = PIECE.fullmatch(piece)
-        if match is None:
+        first, last, step = match.groups() if match else (None, None, None)
+        if match is None or (first is not None and not low <= int(first) <= int(last or first) <= high):
             raise ValueError(f"{piece!r} is no part of a calendar")
-        first, last, step = match.groups()
         begin = low if first is None else int(first)
         end = high if first is None or (step and last is None) else int(last or first)
         found |= set(range(begin, end + 1, int(step or 1)))
