@@ -56,22 +56,21 @@ class Prepared:
     """A command that is about to start. ``chain`` is closed once it has."""
 
     chain: ConfinedCommand
-    limits: SandboxLimits
     _handover: socket.socket
     _group: MemoryGroup | None
     _folder: int = -1
 
     def excess(self, pid: int) -> str:
         """Which limit it has passed; empty for none. Also of one that has just ended."""
-        if self._group.exceeded() if self._group else held_bytes(pid) > self.limits.memory:
-            return f"it used more than {self.limits.memory // MIB} MiB of memory"
+        if self._group.exceeded() if self._group else held_bytes(pid) > LIMITS.memory:
+            return f"it used more than {LIMITS.memory // MIB} MiB of memory"
         if self._folder < 0:
             try:
                 self._folder = next(iter(socket.recv_fds(self._handover, 1, 1, socket.MSG_DONTWAIT)[1]), -1)
             except OSError:
                 return ""
-        if self._folder >= 0 and files_in(self._folder) > self.limits.files:
-            return f"it made more than {self.limits.files:,} files"
+        if self._folder >= 0 and files_in(self._folder) > LIMITS.files:
+            return f"it made more than {LIMITS.files:,} files"
         return ""
 
     def close(self) -> None:
@@ -87,7 +86,6 @@ def prepare_server(
     files: Mapping[str, bytes],
     env: Mapping[str, str],
     programs: Path | None = None,
-    limits: SandboxLimits = LIMITS,
 ) -> Iterator[Prepared]:
     """``files`` appear below ``/run/program``, ``programs`` as ``/opt/mcp``, both read-only. There is no network.
 
@@ -96,7 +94,7 @@ def prepare_server(
     outside, inside = socket.socketpair()
     with ExitStack() as opened:
         opened.enter_context(outside)
-        group = opened.enter_context(memory_group(limits))
+        group = opened.enter_context(memory_group(LIMITS))
         opened.enter_context(inside)
         interpreter = find_interpreter()
         layout = Layout(
@@ -107,11 +105,11 @@ def prepare_server(
             folders=((readable_by_all(programs), PROGRAMS),) if programs else (),
             socket_pairs=True,
         )
-        chain = opened.enter_context(build_chain(files, limits, interpreter, layout))
-        prepared = Prepared(chain, limits, outside, group)
+        chain = opened.enter_context(build_chain(files, LIMITS, interpreter, layout))
+        prepared = Prepared(chain, outside, group)
         opened.callback(prepared.close)
         variables = chain.open_data("environment", json.dumps(dict(env)).encode())
-        launcher = LAUNCHER % (limits.processes, limits.processes, variables, FOLDER, inside.fileno())
+        launcher = LAUNCHER % (LIMITS.processes, LIMITS.processes, variables, FOLDER, inside.fileno())
         chain.launch(launcher, *command, handover=inside)
         chain.args[:0] = group.join if group else ()
         yield prepared

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from evaluation.tools.apps.framework.app import App, Call, Parameters
 from evaluation.tools.apps.framework.errors import ConflictError, ForbiddenError
-from evaluation.tools.apps.framework.tables import Table, as_dict
+from evaluation.tools.apps.framework.tables import Table, without_owner
 
 ALL = ("list", "show", "create", "update", "delete")
 
@@ -35,7 +35,7 @@ class Records:
     """Whether everybody writes one about each."""
     ready: Callable[[Call[Any], Any], Any] = lambda call, record: record
     """A record as it is stored. Raises AppError for one that may not be."""
-    shown: Callable[[Call[Any], Any], dict[str, Any]] = lambda call, record: _without_owner(record)
+    shown: Callable[[Call[Any], Any], dict[str, Any]] = lambda call, record: without_owner(record)
     apis: tuple[str, ...] = ALL
     names: Mapping[str, str] = field(default_factory=dict)
     """Of APIs with another name than ``create_<name>`` and so on."""
@@ -115,7 +115,3 @@ def add_records(app: App[Any], records: Records) -> None:
     for api in records.apis:
         text, function, parameters = made[api]
         app.api(names[api], text, parameters, page=5 if api == "list" else 0)(function)
-
-
-def _without_owner(record: Any) -> dict[str, Any]:
-    return {name: value for name, value in as_dict(record).items() if name != "owner"}
