@@ -11,8 +11,7 @@ class EvaluationConfig(AppConfig):
         from evaluation.assistance.provenance import told_origins
         from evaluation.sandbox.documents import may_read_documents, read_document
         from evaluation.search import register_sources
-        from evaluation.tools.app_declarations import app_declarations
-        from evaluation.tools.catalog import tool_cards
+        from evaluation.tools.for_authors import app_declarations, tool_cards
         from evaluation.tools.mcp.servers import list_server_tools
         from evaluation.trials.analyses import analyse_later, analyse_scripts
         from evaluation.trials.script_analysis import count_keys

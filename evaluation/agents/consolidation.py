@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evaluation.agents.record import write_record
+from evaluation.agents.messages import write_record
 from evaluation.llm import Completion, ContextTooLongError, RequestRejectedError
 from evaluation.protocol.participants import Aside
 from evaluation.tools.workspace import MEMORY, Workspace, WorkspaceError

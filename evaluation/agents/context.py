@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evaluation.agents.record import is_opening, words_of, write_record
+from evaluation.agents.messages import is_opening, words_of, write_record
 from evaluation.llm import Completion
 from evaluation.protocol.participants import Aside, Tokens
 

@@ -12,8 +12,8 @@ from evaluation.agents.base import AgentSetup
 from evaluation.agents.briefing import HELPER, NO_WEB, build_briefing
 from evaluation.agents.consolidation import consolidate
 from evaluation.agents.context import ContextBudget
-from evaluation.agents.incoming import as_chat, put, without_system_events
 from evaluation.agents.kinds import AgentKind
+from evaluation.agents.messages import as_chat, put, without_system_events
 from evaluation.agents.turn import Turn
 from evaluation.llm import (
     BudgetExceededError,

@@ -12,7 +12,7 @@ from django.test import Client
 from evaluation.agents import AgentLimits, AgentSetup, make_agent
 from evaluation.agents.consolidation import TRIES
 from evaluation.agents.context import ContextBudget
-from evaluation.agents.record import write_record
+from evaluation.agents.messages import write_record
 from evaluation.llm import Endpoint, ModelClient
 from evaluation.models import ModelCall, Session
 from evaluation.pilots.agents import agent_of

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evaluation.agents import AgentLimits, AgentSetup, make_agent
 from evaluation.agents.briefing import HELPER
-from evaluation.agents.incoming import NOBODY
+from evaluation.agents.messages import NOBODY
 from evaluation.agents.react import OMITTED_PICTURE, OMITTED_RESULT
 from evaluation.agents.turn import GO_ON, SAID_NOTHING
 from evaluation.llm import (
