@@ -1,16 +1,20 @@
 """How services differ in what they want back and how they are told how hard to think.
 
-Sources and dates stand in docs/models.md. A service that is not here gets its own messages back as they came.
+The services are in ``dialects.toml``; one that is not there gets its own messages back as they came.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
+
+from pydantic import ConfigDict, TypeAdapter
 
 from evaluation.llm.thoughts import FIELDS
 
@@ -29,6 +33,10 @@ _MARK = {"type": "ephemeral"}
 class Dialect:
     """``returned``: the fields of an assistant's message that go back to the model that sent it."""
 
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    hosts: tuple[str, ...] = ()
+    """The ends of the names of its hosts."""
     returned: tuple[str, ...] = (*FIELDS, "extra_content")
     across_turns: bool = True
     """Whether they also go back once the user has spoken again."""
@@ -46,56 +54,12 @@ class Dialect:
     """Whether ids of tool calls are nine letters and digits (Mistral)."""
 
 
-_NOTHING_BACK = ()
 DIALECTS: Mapping[str, Dialect] = {
     "": Dialect(),
-    "openai": Dialect(_NOTHING_BACK, batches=True),
-    "anthropic": Dialect(_NOTHING_BACK, effort=""),
-    "deepseek": Dialect(("reasoning_content",), insists="reasoning_content", effort="thinking"),
-    "kimi": Dialect(("reasoning_content",), insists="reasoning_content", effort="thinking"),
-    "glm": Dialect(("reasoning_content",), effort="thinking"),
-    "qwen": Dialect(("reasoning_content",), across_turns=False, effort="enable_thinking", cache="marks", batches=True),
-    "minimax": Dialect(("reasoning_content", "reasoning_details"), effort="thinking"),
-    "ark": Dialect(("reasoning_content",), effort="thinking"),
-    "gemini": Dialect(("extra_content",)),
-    "mistral": Dialect(_NOTHING_BACK, short_ids=True),  # thoughts are parts of its content
-    "xai": Dialect(_NOTHING_BACK),
-    "groq": Dialect(("reasoning",)),
-    "openrouter": Dialect(
-        ("reasoning", "reasoning_details", "reasoning_content"),
-        effort="reasoning",
-        cache="field",
-        cached_models="claude",
+    **TypeAdapter(dict[str, Dialect]).validate_python(
+        tomllib.loads(Path(__file__).with_name("dialects.toml").read_text("utf-8"))
     ),
-    "litellm": Dialect(
-        ("reasoning_content", "thinking_blocks", "provider_specific_fields"), cache="marks", cached_models="claude"
-    ),
-    "vllm": Dialect(("reasoning", "reasoning_content")),
-    "sglang": Dialect(("reasoning_content",)),
-    "llamacpp": Dialect(("reasoning_content",)),
-    "ollama": Dialect(("reasoning",)),
-    "lmstudio": Dialect(("reasoning", "reasoning_content")),
 }
-_HOSTS = {
-    "api.openai.com": "openai",
-    "openai.azure.com": "openai",
-    "api.anthropic.com": "anthropic",
-    "api.deepseek.com": "deepseek",
-    "moonshot.ai": "kimi",
-    "moonshot.cn": "kimi",
-    "bigmodel.cn": "glm",
-    "api.z.ai": "glm",
-    "aliyuncs.com": "qwen",
-    "volces.com": "ark",
-    "minimax.io": "minimax",
-    "minimaxi.com": "minimax",
-    "generativelanguage.googleapis.com": "gemini",
-    "api.mistral.ai": "mistral",
-    "api.x.ai": "xai",
-    "api.groq.com": "groq",
-    "openrouter.ai": "openrouter",
-}
-"""The end of a host's name, and whose it is."""
 
 
 def dialect_of(chosen: str, base_url: str) -> Dialect:
@@ -103,8 +67,8 @@ def dialect_of(chosen: str, base_url: str) -> Dialect:
     if chosen:
         return DIALECTS.get(chosen, DIALECTS[""])
     host = (urlsplit(base_url).hostname or "").casefold()
-    name = next((name for end, name in _HOSTS.items() if host == end or host.endswith(f".{end}")), "")
-    return DIALECTS[name]
+    fits = (each for each in DIALECTS.values() for end in each.hosts if host == end or host.endswith(f".{end}"))
+    return next(fits, DIALECTS[""])
 
 
 def effort_params(dialect: Dialect, effort: str) -> dict[str, Any]:
