@@ -1,12 +1,14 @@
-"""The general tools, which every agent has unless its persona names some of them: names and order as in the paper's
-Table 3, in the form that its scaffold gives them."""
+"""The general tools, which every agent has unless its persona names some of them; what is said of them stands in
+``general.toml``."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache, partial
 from operator import attrgetter
+from pathlib import Path
 from shutil import which
 from typing import Any
 
@@ -127,130 +129,25 @@ def _programs_said() -> str:
     )
 
 
-GENERAL: dict[str, GeneralTool] = {
-    tool.name: tool
-    for tool in (
-        GeneralTool(
-            "read_file",
-            "Read File",
-            "Open a file: text, Word, Excel, PowerPoint, PDF, mail, notebooks, and pictures to look at",
-            "Read a file of the workspace: text, pictures, and Word, Excel, PowerPoint, PDF, mail, notebooks as text. "
-            "What is shown has no line numbers in it. At most 2000 lines and 20000 characters are shown at once; the "
-            "last line then says with which offset to go on.",
-            files.ReadFile,
-            lambda around: partial(files.read_file, around.workspace, outbox=around.outbox),
-        ),
-        GeneralTool(
-            "write_file",
-            "Write File",
-            "Make a file, or overwrite it",
-            "Make a file, or replace its whole content. Folders are made as needed.",
-            files.WriteFile,
-            _in_workspace(files.write_file),
-        ),
-        GeneralTool(
-            "edit_file",
-            "Edit File",
-            "Change a passage of a file",
-            "Replace old_text by new_text in a text file. old_text must be a copy of what stands in the file and occur "
-            "there exactly once: take in a neighbouring line if it occurs more often, or set replace_all. Not for "
-            "Word, Excel, PowerPoint or PDF.",
-            files.EditFile,
-            _in_workspace(files.edit_file),
-        ),
-        GeneralTool(
-            "list_dir",
-            "List Directory",
-            "See which files there are",
-            "List the files of a folder and of the folders in it, a path each; folders end in /. At most 200 at once.",
-            files.ListDir,
-            _in_workspace(files.list_dir),
-        ),
-        GeneralTool(
-            "glob",
-            "Glob Search",
-            "Find files by their name",
-            "Find files by name; gives paths, at most 200 at once. * stands for anything in a name, ** for any "
-            "folders; a bare name is found in every folder.",
-            files.Glob,
-            _in_workspace(files.glob),
-        ),
-        GeneralTool(
-            "grep",
-            "Grep Search",
-            "Find words in the files",
-            "Find lines of text files by a regular expression, as path:line: text, at most 200 at once. Lines count "
-            "from 1, as the offset of read_file does.",
-            files.Grep,
-            _in_workspace(files.grep),
-        ),
-        GeneralTool(
-            "notebook_edit",
-            "Edit Notebook",
-            "Change cells of a Jupyter notebook",
-            "Replace, insert or delete a cell of a Jupyter notebook.",
-            files.NotebookEdit,
-            _in_workspace(files.notebook_edit),
-        ),
-        GeneralTool(
-            "exec",
-            "Shell Exec",
-            "Run commands and programs over the files, shut off from the internet and from this computer",
-            "Run a command in bash, in the workspace, without network. Files it leaves there stay; processes do not.",
-            Exec,
-            _on(attrgetter("shell"), Shell.execute),
-            why_unavailable,
-            _programs_said,
-            why_no_packages,
-        ),
-        GeneralTool(
-            "ask_user",
-            "Ask User",
-            "Stop and ask the user a question",
-            "Ask the user for something you need. Your turn ends with the question.",
-            messages.AskUser,
-            _on(lambda around: around.outbox if around.asks else None, messages.ask_user),
-        ),
-        GeneralTool(
-            "message",
-            "Send Message",
-            "Send the user a message, with files attached",
-            "Send the user a message, with files if you like. Your turn goes on.",
-            messages.SendMessage,
-            _send,
-        ),
-        GeneralTool(
-            "spawn",
-            "Spawn Subagent",
-            "Give a part of the work to a helper of its own",
-            "Give a task that stands by itself to a helper with your files and apps; its answer is the result. "
-            "In the background, you go on and take the answer later.",
-            SpawnSubagent,
-            attrgetter("spawn"),
-        ),
-        GeneralTool(
-            "cron",
-            "Schedule Task",
-            "Set reminders and recurring tasks; those due by the episode’s clock open its next session",
-            "Add, list or remove reminders and recurring tasks; you are told of those due when a session begins.",
-            schedule.Cron,
-            lambda around: lambda given: schedule.schedule(around.workspace, around.clock.now, given),
-        ),
-        GeneralTool(
-            "web_search",
-            "Web Search",
-            "Search the web pages that are stored with the persona",
-            "Search the web; gives titles, addresses and snippets.",
-            WebSearch,
-            _on(attrgetter("corpus"), web_search),
-        ),
-        GeneralTool(
-            "web_fetch",
-            "Web Fetch",
-            "Read one of these pages",
-            "Read the page at an address.",
-            WebFetch,
-            _on(attrgetter("corpus"), web_fetch),
-        ),
-    )
+_ACTS: dict[str, tuple[Any, ...]] = {
+    "read_file": (files.ReadFile, lambda around: partial(files.read_file, around.workspace, outbox=around.outbox)),
+    "write_file": (files.WriteFile, _in_workspace(files.write_file)),
+    "edit_file": (files.EditFile, _in_workspace(files.edit_file)),
+    "list_dir": (files.ListDir, _in_workspace(files.list_dir)),
+    "glob": (files.Glob, _in_workspace(files.glob)),
+    "grep": (files.Grep, _in_workspace(files.grep)),
+    "notebook_edit": (files.NotebookEdit, _in_workspace(files.notebook_edit)),
+    "exec": (Exec, _on(attrgetter("shell"), Shell.execute), why_unavailable, _programs_said, why_no_packages),
+    "ask_user": (messages.AskUser, _on(lambda around: around.outbox if around.asks else None, messages.ask_user)),
+    "message": (messages.SendMessage, _send),
+    "spawn": (SpawnSubagent, attrgetter("spawn")),
+    "cron": (schedule.Cron, lambda around: lambda given: schedule.schedule(around.workspace, around.clock.now, given)),
+    "web_search": (WebSearch, _on(attrgetter("corpus"), web_search)),
+    "web_fetch": (WebFetch, _on(attrgetter("corpus"), web_fetch)),
+}
+"""Further fields of ``GeneralTool``, from the arguments on."""
+_TEXTS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("general.toml").read_text("utf-8"))
+GENERAL = {
+    name: GeneralTool(name, said["title"], said["plain"], said["description"], *_ACTS[name])
+    for name, said in _TEXTS.items()
 }

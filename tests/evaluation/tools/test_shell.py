@@ -25,7 +25,7 @@ from evaluation.tools import (
     Toolbox,
     Workspace,
     WorkspaceLimits,
-    catalog,
+    for_authors,
     general,
     toolbox_for,
 )
@@ -239,10 +239,10 @@ def test_long_output_keeps_its_start_and_end(toolbox: Toolbox):
 def test_without_a_sandbox_there_is_no_shell(toolbox: Toolbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     lacking = {**GENERAL, "exec": replace(GENERAL["exec"], lacking=lambda: "No namespaces.")}
     monkeypatch.setattr(general, "GENERAL", lacking)
-    monkeypatch.setattr(catalog, "GENERAL", lacking)
+    monkeypatch.setattr(for_authors, "GENERAL", lacking)
 
     offered = toolbox_for(Surroundings(Workspace(tmp_path), shell=Shell(Workspace(tmp_path))), [])
-    cards = {card.name: card.lacking for card in catalog.tool_cards([])[0]}
+    cards = {card.name: card.lacking for card in for_authors.tool_cards([])[0]}
 
     assert "exec" not in [schema["function"]["name"] for schema in offered.schemas]
     assert (cards["exec"], cards["grep"]) == ("No namespaces.", "")
@@ -253,7 +253,7 @@ def test_missing_packages_are_named_with_the_command_that_installs_them(
 ):
     monkeypatch.setenv("STUDIO_DATA_DIR", str(tmp_path))
 
-    [exec_card] = [card for card in catalog.tool_cards([])[0] if card.name == "exec"]
+    [exec_card] = [card for card in for_authors.tool_cards([])[0] if card.name == "exec"]
 
     assert packages.why_no_packages().endswith("are not installed for agents: run make agent-packages.")
     assert packages.why_no_packages() in exec_card.plain
