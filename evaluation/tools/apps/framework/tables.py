@@ -213,6 +213,4 @@ def without_empty(shown: dict[str, Any]) -> dict[str, Any]:
 
 
 def without_owner(record: Any) -> dict[str, Any]:
-    shown = as_dict(record)
-    del shown["owner"]
-    return shown
+    return {name: value for name, value in as_dict(record).items() if name != "owner"}
