@@ -128,36 +128,34 @@ class Connection:
 
     def _run(self, work: Callable[[], Awaitable[Any]], seconds: float) -> Any:
         import anyio
-        from mcp.shared.exceptions import MCPError
-        from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 
         async def limited() -> Any:
             with anyio.fail_after(seconds):
                 return await work()
 
-        late = f"The server did not answer within {seconds:g} seconds. Whether it did anything is unknown."
         try:
             return self._portal.call(limited)
-        except TimeoutError:
-            raise CallError(late) from None
-        except MCPError as error:
-            if excess := _excess(self._transport):
-                raise CallError(
-                    f"The server was stopped: {excess}. Whether it did anything is unknown.", ends=True
-                ) from None
-            if error.code == REQUEST_TIMEOUT:
-                raise CallError(late) from None
-            if error.code == CONNECTION_CLOSED:
-                raise ConnectionLostError("went away in the middle of a call.") from None
-            raise CallError(f"The server refuses: {self._hide(_clean(error.error.message))[:500]}") from None
         except Exception as error:
-            if excess := _excess(self._transport):
-                raise CallError(
-                    f"The server was stopped: {excess}. Whether it did anything is unknown.", ends=True
-                ) from None
-            if _is_connection(error):
-                raise ConnectionLostError("went away in the middle of a call.") from None
-            raise CallError(f"The server’s answer cannot be read ({type(error).__name__}).") from None
+            raise self._meant(error, seconds) from None
+
+    def _meant(self, error: Exception, seconds: float) -> CallError | ConnectionLostError:
+        from mcp.shared.exceptions import MCPError
+        from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+
+        unknown = "Whether it did anything is unknown."
+        late = CallError(f"The server did not answer within {seconds:g} seconds. {unknown}")
+        code = error.code if isinstance(error, MCPError) else None
+        if isinstance(error, TimeoutError):
+            return late
+        if excess := _excess(self._transport):
+            return CallError(f"The server was stopped: {excess}. {unknown}", ends=True)
+        if code == REQUEST_TIMEOUT:
+            return late
+        if code == CONNECTION_CLOSED or _is_connection(error):
+            return ConnectionLostError("went away in the middle of a call.")
+        if isinstance(error, MCPError):
+            return CallError(f"The server refuses: {self._hide(_clean(error.error.message))[:500]}")
+        return CallError(f"The server’s answer cannot be read ({type(error).__name__}).")
 
 
 def _is_connection(error: BaseException) -> bool:
