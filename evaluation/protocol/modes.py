@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from studio.domain.dependencies import connected_components
 from studio.domain.episode import EpisodeSpec
+from studio.domain.plan import connected_components
 from studio.domain.task import TaskSpec
 
 

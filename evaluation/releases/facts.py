@@ -15,9 +15,9 @@ from evaluation.probes.standing import probe_limits, standings
 from evaluation.releases.candidate import ReleaseCandidate
 from evaluation.releases.pins import Pin, parts_of
 from studio.domain.base import JsonDict
-from studio.domain.dependencies import dependency_groups
 from studio.domain.episode import EpisodeSpec, Split
 from studio.domain.persona import Skill
+from studio.domain.plan import dependency_groups
 from studio.domain.skills import SKILL_FILE, one_line_description
 from studio.domain.text_origins import KEY, TextOrigin, to_rows
 from studio.domain.tool_catalog import tool_summaries

@@ -12,7 +12,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import CharField, F, Q, QuerySet, Value
 from django.utils import timezone
 
-from studio.domain.changes import describe_changes
+from studio.domain.diff import describe_changes
 from studio.models import Comment, Event, Review, Revision, Task
 from studio.review.threads import Thread
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from diff_match_patch import diff_match_patch
 
-from studio.domain.fields import fields_of
+from studio.domain.base import fields_of
 from studio.domain.storable import normalize_newlines
 from studio.domain.task import ExpectedArtifact, TaskSpec
 

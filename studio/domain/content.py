@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from studio.domain.base import FileRef, JsonDict, hash_of_text, text_of_document
-from studio.domain.fields import fields_of
+from studio.domain.base import FileRef, JsonDict, fields_of, hash_of_text, text_of_document
 from studio.domain.persona import PersonaSpec, script_path
 from studio.domain.task import TaskSpec
 from studio.domain.tool_servers import FOLDER as SERVERS

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Generic, TypeVar
 
-from studio.domain.base import Spec, is_same
-from studio.domain.fields import fields_of
+from studio.domain.base import Spec, fields_of, is_same
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import HiddenIntent, TaskSpec
 

@@ -121,13 +121,6 @@ def manifest_file(manifest: Mapping[str, Any]) -> bytes:
     return json.dumps({"pack_version": PACK_VERSION, **manifest}, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
-def write_pack(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> bytes:
-    """A small archive as a whole. ``files`` are keyed by path (``data/…``); manifest and sums are added."""
-    whole = {**files, MANIFEST: manifest_file(manifest)}
-    whole[SUMS] = write_sums({path: hashlib.sha256(content).hexdigest() for path, content in whole.items()})
-    return zipped(whole)
-
-
 def zipped(files: Mapping[str, bytes], *, compressed: bool = False) -> bytes:
     """By path; a small archive as a whole, as ``write_archive`` makes them."""
     buffer = io.BytesIO()

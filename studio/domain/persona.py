@@ -8,8 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from studio.domain.app_data import FOLDER
-from studio.domain.base import FileRef, JsonDict, Spec
-from studio.domain.fields import About
+from studio.domain.base import About, FileRef, JsonDict, Spec
 from studio.domain.web_pages import is_web_page
 
 

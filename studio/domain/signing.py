@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from studio.domain.base import JsonDict
-from studio.domain.storable import read_json
 
 if TYPE_CHECKING:  # imported when something is signed or verified, which `pibench --help` need not wait for
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -95,23 +94,6 @@ def sign_statement(private: bytes, statement: JsonDict) -> JsonDict:
         "payload": base64.b64encode(payload).decode(),
         "signatures": [{"keyid": fingerprint(public_key(private)), "sig": signature}],
     }
-
-
-def read_statement(public: str, envelope: object) -> JsonDict:
-    """What the key signed. Raises SignatureError."""
-    match envelope:
-        case {"payloadType": str(kind), "payload": str(payload), "signatures": [{"sig": str(signature)}]}:
-            pass
-        case _:
-            raise SignatureError("This is no DSSE envelope with one signature.")
-    if kind != STATEMENT:
-        raise SignatureError(f"This is signed as {kind}, not as {STATEMENT}.")
-    content = _decoded(payload)
-    check(public, _envelope_content(content), _decoded(signature))
-    statement = read_json(content)
-    if not isinstance(statement, dict):
-        raise SignatureError("What is signed is no JSON object.")
-    return statement
 
 
 def statement_of(name: str, sha256: str, kind: str, predicate: Mapping[str, object]) -> JsonDict:

@@ -6,14 +6,16 @@ imported from, so that exports preserve unknown keys, key order and odd types; n
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from studio.domain.base import Content, FileRef, JsonDict, Spec
-from studio.domain.fields import About
+from studio.domain.base import About, Content, FileRef, JsonDict, Spec, fields_of
 from studio.domain.tool_names import bare_tool_name
 
+TITLE_LENGTH = 300
+"""Characters."""
 Scope = Literal["session_local", "persistent"]
 InitialStatus = Literal["not_provided", "provided"]
 GraderKind = Literal["rubric", "rule"]
@@ -235,3 +237,15 @@ class TaskSpec(Spec):
     @property
     def scored_items(self) -> tuple[ChecklistItem, ...]:
         return tuple(item for item in self.checklist if item.criterion.strip())
+
+    def size_problems(self) -> Iterator[tuple[str, str, str]]:
+        """Fields beyond a limit, each with what is wrong and how to fix it: then no page shows the task well and no
+        check reads it in a bearable time."""
+        if len(self.title) > TITLE_LENGTH:
+            message = f"The title has {len(self.title):,} characters; the limit is {TITLE_LENGTH}."
+            yield "title", message, "Shorten it; the description has room for more."
+        for field, about in fields_of(TaskSpec).items():
+            if about.most and (count := len(getattr(self, field))) > about.most:
+                label = (about.page or about.label).removeprefix("the ")
+                message = f"There are {count:,} rows in “{label}”; the limit is {about.most}."
+                yield field, message, "Split it into several tasks."

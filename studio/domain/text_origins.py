@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from studio.domain.base import JsonDict, Spec
-from studio.domain.fields import fields_of
+from studio.domain.base import JsonDict, Spec, fields_of
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from django.utils import timezone
 
 from studio.domain.base import JsonDict
-from studio.domain.changes import changed_fields, save_summary
 from studio.domain.content import brought_by, changed_parts, persona_parts
+from studio.domain.diff import changed_fields, save_summary
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.drafts.contents import refresh_contents

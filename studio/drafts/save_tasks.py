@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from studio.domain.base import JsonDict, hash_of_text, text_of_document
-from studio.domain.changes import content_fields, differing_keys, save_summary
 from studio.domain.content import pieces_of
+from studio.domain.diff import content_fields, differing_keys, save_summary
 from studio.domain.episode import Split
 from studio.domain.plan import PlacedTask
 from studio.domain.splits import why_cut

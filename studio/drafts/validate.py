@@ -13,7 +13,6 @@ from studio.domain.archive import why_unsafe
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
-from studio.domain.task_size import size_problems
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 ID_LENGTH = 200
@@ -41,7 +40,7 @@ class DraftError(ValueError):
 def validate_storable(spec: TaskSpec | PersonaSpec) -> None:
     """Raise DraftError for text that PostgreSQL cannot store and for values out of range."""
     if isinstance(spec, TaskSpec):
-        for field, message, fix in size_problems(spec):
+        for field, message, fix in spec.size_problems():
             raise DraftError(field, f"{message} {fix}")
     _validate_characters(spec)
     if isinstance(spec, TaskSpec):

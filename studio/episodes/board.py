@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from studio.domain.arrangement import arrangement_of
-from studio.domain.dependencies import connected_components
-from studio.domain.plan import Gap, PlacedTask, find_gaps, shape_of_tasks
+from studio.domain.plan import Gap, PlacedTask, connected_components, find_gaps, shape_of_tasks
 from studio.drafts.load import load_episode
 from studio.episodes import arcs
 from studio.models import Persona, Task

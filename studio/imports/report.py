@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from studio.domain.dependencies import dependency_groups
 from studio.domain.episode import EpisodeSpec
 from studio.domain.pack import PackFacts
+from studio.domain.plan import dependency_groups
 from studio.domain.problems import Problem
 from studio.findings.hooks import GraderKeys
 from studio.models import Persona, Revision

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from studio.domain.base import FileRef
-from studio.domain.changes import changed_fields
+from studio.domain.diff import changed_fields
 from studio.domain.episode import EpisodeSpec, Split, with_split
 from studio.domain.persona import PersonaSpec
 from studio.domain.plan import placed_task, shape_of_tasks

@@ -13,8 +13,7 @@ from django.urls import reverse
 
 from studio.domain.base import JsonDict
 from studio.domain.episode import Split
-from studio.domain.task import TaskSpec
-from studio.domain.task_size import TITLE_LENGTH
+from studio.domain.task import TITLE_LENGTH, TaskSpec
 from studio.models.accounts import User
 from studio.models.benchmarks import Benchmark
 from studio.models.fields import OrderedJSONField

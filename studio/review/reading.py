@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from studio.domain.base import fields_of
 from studio.domain.checks.rule_proposals import describe_rule
 from studio.domain.descriptions import SOURCE_LABELS, describe_value
 from studio.domain.diff import FieldChange, compare
-from studio.domain.fields import fields_of
 from studio.domain.task import ChecklistItem, HiddenIntent, Recovery, TaskSpec
 from studio.models import Review, Task, User
 

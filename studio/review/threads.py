@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from django.db.models import Q
 
 from studio.domain.anchors import ROW_TEXTS, Anchor, FieldKey, Quote, locate, quotable_texts
-from studio.domain.changes import FIELD_LABELS
-from studio.domain.diff import Piece, word_pieces
+from studio.domain.diff import FIELD_LABELS, Piece, word_pieces
 from studio.domain.task import TaskSpec
 from studio.models import Comment, Revision, Task
 

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from studio.domain.anchors import ROW_TEXTS
-from studio.domain.base import Spec
-from studio.domain.changes import FIELD_LABELS
-from studio.domain.diff import Piece, line_pieces
-from studio.domain.fields import fields_of
+from studio.domain.base import Spec, fields_of
+from studio.domain.diff import FIELD_LABELS, Piece, line_pieces
 from studio.domain.merge import FieldPath, value_at
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec

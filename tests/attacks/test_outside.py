@@ -12,9 +12,10 @@ import pytest
 
 from evaluation.runner.command import main
 from evaluation.runner.results import read_results
-from studio.domain.pack import MANIFEST, SUMS, write_pack
+from studio.domain.pack import MANIFEST, SUMS
 from tests.evaluation.builders import rubric, task
 from tests.evaluation.runner.packs import write
+from tests.packs import write_pack
 
 
 @pytest.fixture

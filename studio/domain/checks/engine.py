@@ -9,9 +9,9 @@ from dataclasses import replace
 from time import thread_time
 from typing import Any
 
+from studio.domain.anchors import ROW_TEXTS, TEXT_FIELDS
 from studio.domain.checks import rules
-from studio.domain.checks.bounds import within_bounds
-from studio.domain.checks.rule import RULES, CheckContext, Flaw, Known, Rule
+from studio.domain.checks.rule import LONGEST, RULES, CheckContext, Flaw, Known, Rule
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.task import TaskSpec
@@ -46,7 +46,7 @@ def find_problems(
     ``texts`` are contents of text files by sha256. The tasks with the ids ``unchanged`` are checked only by rules that
     read several tasks, because the findings of the others are known.
     """
-    episode = within_bounds(episode)
+    episode = _within_bounds(episode)
     context = CheckContext(episode, texts or {}, known or Known())
     findings, deadline = [], thread_time() + seconds
     for task in (*episode.tasks, *episode.unplaced):
@@ -61,6 +61,24 @@ def find_problems(
                 task_findings += [_finding(rule, flaw, task, context) for flaw in _once_each(flaws)]
             findings += sorted(task_findings, key=lambda finding: _SEVERITIES.index(finding.severity))
     return findings
+
+
+def _within_bounds(episode: EpisodeSpec) -> EpisodeSpec:
+    """The episode with every text cut to LONGEST + 1 characters; the same object if nothing is longer."""
+    cut = {name: tuple(map(_cut, getattr(episode, name))) for name in ("tasks", "unplaced")}
+    unchanged = all(a is b for name in cut for a, b in zip(cut[name], getattr(episode, name), strict=True))
+    return episode if unchanged else episode.model_copy(update=cut)
+
+
+def _cut(task: TaskSpec) -> TaskSpec:
+    changed: dict[str, Any] = {
+        name: text[: LONGEST + 1] for name in TEXT_FIELDS if len(text := getattr(task, name)) > LONGEST
+    }
+    for name, part in ROW_TEXTS.items():
+        rows = getattr(task, name)
+        if any(len(getattr(row, part)) > LONGEST for row in rows):
+            changed[name] = tuple(row.model_copy(update={part: getattr(row, part)[: LONGEST + 1]}) for row in rows)
+    return task.model_copy(update=changed) if changed else task
 
 
 def _once_each(flaws: Iterable[Flaw]) -> Iterable[Flaw]:
@@ -87,22 +105,17 @@ def _stopped(task: TaskSpec, context: CheckContext, seconds: float) -> Finding:
 
 def _finding(rule: Rule, flaw: Flaw, task: TaskSpec, context: CheckContext) -> Finding:
     label = context.episode.task_label(flaw.other) if flaw.other else ""
+    alike = ("field", "item", "passage", "other", "proposal", "data", "about")
     return Finding(
+        **{name: getattr(flaw, name) for name in alike},
         rule=rule.name,
         severity=flaw.severity or rule.severity,
         message=flaw.message.replace(f"“{flaw.other}”", label) if label else flaw.message,
         fix=flaw.fix.replace(f"“{flaw.other}”", label) if label else flaw.fix,
         persona=context.episode.persona.user_id,
         task=task.task_id,
-        field=flaw.field,
-        item=flaw.item,
-        passage=flaw.passage,
-        other=flaw.other,
-        proposal=flaw.proposal,
-        data=flaw.data,
         field_text="" if flaw.passage else "\n".join(map(_text, _rows(task, flaw))),
         row="".join(map(_identity, _rows(task, flaw))) if flaw.item else "",
-        about=flaw.about,
         stable_message=flaw.message,
     )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from studio.domain.base import fields_of
 from studio.domain.checks.quotes import quote
 from studio.domain.checks.rule import RULES, FixBuilder
 from studio.domain.episode import EpisodeSpec
-from studio.domain.fields import fields_of
 from studio.domain.findings import Finding
 from studio.domain.fixes import AppendRow, Fix, RemoveRow, SetValue
 from studio.domain.task import TaskSpec

@@ -16,6 +16,8 @@ from studio.domain.plan import PAPER_PLAN, Plan
 from studio.domain.task import ExactCheck, TaskSpec
 
 T = TypeVar("T")
+LONGEST = 40_000
+"""Characters of a text that rules see; the same limit applies to files shown to judges."""
 
 
 @dataclass(frozen=True)

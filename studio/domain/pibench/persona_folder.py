@@ -93,7 +93,7 @@ class PersonaFolder:
                     "tools_source": tools_source,
                     "skills": skills,
                     "scripts": scripts,
-                    "files": self._assign(lambda path: True),
+                    "files": self._assign(),
                 }
             ),
             tasks=tuple(ordered),
@@ -211,24 +211,15 @@ class PersonaFolder:
         names = sorted(
             {path.split("/")[1] for path in self.unassigned if path.startswith("skills/") and path.count("/") > 1}
         )
-        return tuple(
-            Skill(
-                name=name,
-                files=self._assign(
-                    partial(_starts_with, f"skills/{name}/"),
-                    prefix=f"skills/{name}/",
-                ),
-            )
-            for name in names
-        )
+        return tuple(Skill(name=name, files=self._assign(prefix=f"skills/{name}/")) for name in names)
 
     def _assign(
-        self, matches: Callable[[str], bool], *, prefix: str = "", among: Iterable[str] | None = None
+        self, matches: Callable[[str], bool] | None = None, *, prefix: str = "", among: Iterable[str] | None = None
     ) -> tuple[FileRef, ...]:
         """References to the unassigned files for which ``matches`` holds, by path below ``prefix``. ``among``: where
         they can be."""
         paths = self.unassigned if among is None else self.unassigned.intersection(among)
-        assigned = sorted(path for path in paths if matches(path))
+        assigned = sorted(path for path in paths if path.startswith(prefix) and (matches is None or matches(path)))
         self.unassigned.difference_update(assigned)
         return tuple(sorted(self._refs(assigned, prefix), key=lambda ref: ref.path))
 
@@ -287,8 +278,4 @@ def _with_notes(task: TaskSpec, root: Node) -> TaskSpec:
 
 
 def _belongs_to_task(prefix: str, path: str) -> bool:
-    return path.startswith(prefix) and path.removeprefix(prefix).split("/")[0] not in RUN_FOLDERS
-
-
-def _starts_with(prefix: str, path: str) -> bool:
-    return path.startswith(prefix)
+    return path.removeprefix(prefix).split("/")[0] not in RUN_FOLDERS

@@ -10,7 +10,6 @@ from studio.domain.pibench.encoding import decode
 from studio.domain.pibench.nodes import ID_LENGTH, PATH_LENGTH, Node
 from studio.domain.pibench.studio_block import KEY, apply_task_block
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec, ToolEvidence, Trigger, TriggerKind
-from studio.domain.task_size import size_problems
 from studio.domain.uids import default_uid
 
 NO_MAPPING = "The file is not a mapping.", "Start with “schema_version: v2” and the other keys below it."
@@ -71,7 +70,7 @@ def read_task(root: Node, *, persona: str, task_id: str) -> TaskSpec:
         "files_read": objectives.get("files_read"),
         "tool_evidence": objectives.get("tools"),
     }
-    for field, message, fix in size_problems(spec):
+    for field, message, fix in spec.size_problems():
         (nodes.get(field, root.get(KEY)) or root).error(message, fix)
     return spec
 

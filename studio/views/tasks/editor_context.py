@@ -13,8 +13,8 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.activity.timeline import activity_of
 from studio.domain.anchors import ROW_TEXTS, TEXT_FIELDS, FieldKey
+from studio.domain.base import About, fields_of
 from studio.domain.descriptions import RULE_LABELS, SOURCE_LABELS
-from studio.domain.fields import About, fields_of
 from studio.domain.opening_message import opening_message
 from studio.domain.persona import script_path
 from studio.domain.rule_values import record_apps

@@ -18,10 +18,10 @@ from evaluation.releases.errata import ErratumOptions, publish_erratum
 from evaluation.releases.packing import rebuild
 from studio.domain.options import OptionsError
 from studio.domain.pack import ERRATUM_EFFECTS
-from studio.domain.signing import read_statement
 from studio.models import Benchmark, Persona, User
 from tests.evaluation.builders import archive_of, benchmark_of, rubric, task
 from tests.evaluation.factories import person
+from tests.packs import read_statement
 from tests.studio.dev.test_schemas import complaints
 
 pytestmark = pytest.mark.django_db

@@ -13,13 +13,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from evaluation.releases.cut import ReleaseOptions, cut_release
-from studio.domain.pack import MANIFEST, UNLISTED, read_facts, write_pack
+from studio.domain.pack import MANIFEST, UNLISTED, read_facts
 from studio.imports.importer import import_archive
 from studio.models import Benchmark, Import, Review, Task
 from studio.review.workflow import approve
 from studio.tasks.transitions import submit
 from tests.evaluation.builders import archive_of
 from tests.factories import a_persona, a_task, member
+from tests.packs import write_pack
 
 
 def text_of(page: bytes) -> str:

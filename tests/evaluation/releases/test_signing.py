@@ -22,11 +22,11 @@ from evaluation.releases.signing import replace_key
 from evaluation.runner.command import main
 from studio.domain.options import OptionsError
 from studio.domain.pack import SIGNATURE, SSH_SIGNATURE, SUMS, UNLISTED, write_archive, write_sums
-from studio.domain.signing import read_statement
 from studio.imports.importer import import_archive
 from studio.models import Benchmark
 from tests.evaluation.builders import archive_of, benchmark_of, release_blockers, rubric, task
 from tests.evaluation.factories import person
+from tests.packs import read_statement
 
 pytestmark = pytest.mark.django_db
 

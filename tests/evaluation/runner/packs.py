@@ -11,10 +11,10 @@ from evaluation.feasibility.packed import solution_files
 from evaluation.protocol.given import GivenTurn
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec, Split
-from studio.domain.pack import write_pack
 from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import write_persona
 from studio.domain.task import TaskSpec
+from tests.packs import write_pack
 
 CANARY = "0e6f7a3e-0000-4000-8000-000000000000"
 

@@ -19,7 +19,7 @@ from evaluation.releases.site import site_zip
 from evaluation.runner.command import main
 from evaluation.submissions.submit import submit
 from studio.domain.episode import Split
-from studio.domain.pack import MANIFEST, SUMS, write_pack
+from studio.domain.pack import MANIFEST, SUMS
 from studio.domain.persona import PersonaSpec
 from studio.episodes.moves import Move, make_move
 from studio.models import Role, Task, User
@@ -30,6 +30,7 @@ from tests.evaluation.runner.test_html import EVIL, TAGS, Page
 from tests.evaluation.runner.test_same_as_pilots import answer_by_content
 from tests.evaluation.stub_model import StubModel
 from tests.factories import mark_approved, member
+from tests.packs import write_pack
 
 pytestmark = pytest.mark.usefixtures("stub_key")
 MORE_TAGS = {*"main nav footer a ul li ol pre em strong".split()}

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from studio.domain.base import FileRef
+from studio.domain.base import FileRef, fields_of
 from studio.domain.content import content_hash, parts_of_tasks
-from studio.domain.fields import fields_of
 from studio.domain.persona import PersonaSpec, Skill
 from studio.domain.task import (
     Dependency,

@@ -17,9 +17,9 @@ from studio.domain.pack import (
     UnsupportedPackError,
     check_pack,
     read_sums,
-    write_pack,
     write_sums,
 )
+from tests.packs import write_pack
 
 paths = st.from_regex(r"data/[A-Za-z0-9_]{1,8}/[a-z]{1,8}\.(yaml|md)", fullmatch=True)
 sha256s = st.from_regex(r"[0-9a-f]{64}", fullmatch=True)

@@ -11,7 +11,6 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.pibench.yaml_reader import parse_yaml
 from studio.domain.problems import Report
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec
-from studio.domain.task_size import size_problems
 from studio.drafts.validate import DraftError, validate_storable
 from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, rewrite
 
@@ -42,7 +41,7 @@ def test_task_beyond_a_limit_is_not_stored_and_the_field_is_named(field: str, va
 def test_largest_allowed_task_has_no_size_problem() -> None:
     task = TaskSpec(task_id="t", title="x" * 300, intents=intents(300), checklist=items(500))
 
-    assert list(size_problems(task)) == []
+    assert list(task.size_problems()) == []
 
 
 @pytest.mark.slow

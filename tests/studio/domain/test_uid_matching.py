@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from studio.domain.changes import changed_fields, describe_changes
-from studio.domain.dependencies import dependency_groups
+from studio.domain.diff import changed_fields, describe_changes
+from studio.domain.plan import dependency_groups
 from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec
 from studio.domain.uids import preserve_uids
 

@@ -12,7 +12,6 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from studio.domain.pack import write_pack
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import HiddenIntent, TaskSpec
 from studio.drafts.load import load_episode, load_task
@@ -26,6 +25,7 @@ from studio.tasks.save import save_task
 from tests.bench.import_2000 import files as many_files
 from tests.drafts import benchmark_files, save_order
 from tests.factories import api_token, mark_approved
+from tests.packs import write_pack
 from tests.studio.domain.pibench.folders import PERSONA, documents, files, parsed, task_yaml
 
 pytestmark = pytest.mark.django_db

@@ -3,8 +3,7 @@ from collections.abc import Iterator
 from studio.domain.checks.fixes import remove_row
 from studio.domain.checks.rule import CheckContext, Flaw, in_field, in_rows, rule
 from studio.domain.checks.sources import established_text, visible_text
-from studio.domain.dependencies import dependency_groups
-from studio.domain.plan import Gap, episode_shape, find_gaps
+from studio.domain.plan import Gap, dependency_groups, episode_shape, find_gaps
 from studio.domain.task import Dependency, TaskSpec
 from studio.domain.text.coverage import word_overlap
 

@@ -4,9 +4,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
-from studio.domain.checks.bounds import LONGEST
 from studio.domain.checks.fixes import change_text
-from studio.domain.checks.rule import CheckContext, Flaw, in_field, in_texts, rule
+from studio.domain.checks.rule import LONGEST, CheckContext, Flaw, in_field, in_texts, rule
 from studio.domain.checks.sources import UNFILLED
 from studio.domain.findings import Finding
 from studio.domain.task import TaskSpec
