@@ -146,6 +146,15 @@ def test_changed_folder_updates_only_the_tasks_concerned(bench: Benchmark, autho
     assert {i.content: i.uid for i in load_task(first).intents}["Metric units"] == uid
 
 
+def test_an_imported_persona_comes_after_those_that_are_here(bench: Benchmark) -> None:
+    create_persona(bench, PersonaSpec(user_id="miller", name="Miller"), by=None)
+
+    import_files(bench, sound(), by=None)
+
+    rows = bench.personas.order_by("position").values_list("user_id", "position")
+    assert list(rows) == [("miller", 1), (PERSONA, 2)]
+
+
 def test_changed_profile_is_reported_for_the_persona(bench: Benchmark) -> None:
     import_files(bench, sound(), by=None)
     whole = documents()
