@@ -1,5 +1,6 @@
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from threading import Barrier
 
@@ -178,3 +179,22 @@ def test_packet_answered_while_shares_are_read_is_not_lost_between_pending_and_j
         share = shares_of([campaign], person)[campaign.pk]
 
     assert given and share.done + len(share.pending) == 3
+
+
+def test_who_sees_a_whole_session_keeps_their_answers_to_it_and_nobody_else_theirs():
+    benchmark = make_benchmark()
+    ana, ben = (make_person(benchmark, "auditor") for _ in range(2))
+    decision = make_decision(1)
+    plan = {"name": "x", "source": "pilot:1", "seed": 1, "overlap": 2, "scripted": False}
+    other = open_campaign(benchmark, [make_decision(2)], **plan)
+    answer(next_packet(other, ana), ana)
+    campaign = open_campaign(benchmark, [decision], second=[replace(decision, truth=True)], **plan)
+    for person in (ana, ben):
+        answer(next_packet(campaign, person), person)
+
+    assert next_packet(campaign, ana).truth
+
+    locked = set(Seat.objects.filter(full_session=True).values_list("packet__campaign", "packet__truth", "auditor"))
+    assert locked == {(campaign.pk, False, ana.pk)}
+    undo_last(campaign, ben)
+    undo_last(other, ana)

@@ -8,7 +8,7 @@ from annotations.packets import NO, YES
 from evaluation.audits.planted_questions import Owner, Planter
 from studio.domain.options import OptionsError
 from studio.models import Task
-from tests.annotations.builders import make_session
+from tests.annotations.builders import make_decision, make_session
 from tests.evaluation.builders import rubric
 from tests.factories import BenchmarkFactory, a_persona, a_task
 
@@ -50,6 +50,20 @@ def test_else_those_of_another_task_that_the_record_does_not_hold() -> None:
     own, _ = two_tasks()
 
     assert planted(own) == [STRIPES]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_planted_items_stand_beside_decisions_on_items_first(seed: int) -> None:
+    own, _ = two_tasks()
+    kinds = enumerate(("follow_up", "checklist", "satisfaction"), start=1)
+    decisions = [make_decision(number, kind=kind) for number, kind in kinds]
+    owners = {row.source: Owner(own.pk, own.persona_id) for row in decisions}
+
+    *asked, found = Planter(own.persona.benchmark, owners, (), seed).plant(decisions, 1)
+
+    assert asked == decisions
+    assert (found.content.kind, found.content.subject, found.origin) == ("checklist", STRIPES, "verdict:2")
+    assert (found.sealed.answers, found.known, found.control) == ({"decision": YES}, {"decision": NO}, "planted")
 
 
 def test_names_of_models_are_hidden_in_what_is_planted() -> None:
