@@ -22,7 +22,7 @@ from evaluation.endpoints.testing import newest_tests, request_test
 from evaluation.forms.endpoints import ConnectForm, EndpointForm, ModelRequestForm
 from evaluation.llm import EndpointError, is_internal
 from evaluation.models import ModelEndpoint
-from studio.access import SignedInRequest, benchmarks_allowing, find_benchmark, may, require, why_not
+from studio.access import SignedInRequest, benchmarks_allowing, find_benchmark, may, why_not
 from studio.models import Benchmark
 
 
@@ -33,14 +33,11 @@ class Place:
     benchmark: Benchmark | None = None
 
     @classmethod
-    def of(cls, request: SignedInRequest, slug: str | None) -> Place:
-        return cls(find_benchmark(request.user, slug) if slug else None)
-
-    def require(self, request: SignedInRequest) -> None:
-        if self.benchmark is not None:
-            require(request.user, self.benchmark, "manage")
-        elif not request.user.is_staff:
+    def managed(cls, request: SignedInRequest, slug: str | None) -> Place:
+        """Raises Http404 or PermissionDenied."""
+        if slug is None and not request.user.is_staff:
             raise PermissionDenied("Only administrators can connect models for everybody. Owners connect their own.")
+        return cls(find_benchmark(request.user, slug, "manage") if slug else None)
 
     def find(self, pk: int) -> ModelEndpoint:
         return get_object_or_404(ModelEndpoint, pk=pk, benchmark=self.benchmark)
@@ -65,15 +62,13 @@ class Place:
 
 @require_GET
 def endpoints(request: SignedInRequest, slug: str | None = None) -> HttpResponse:
-    place = Place.of(request, slug)
-    return _list(request) if place.benchmark is None else _list_of_benchmark(request, place.benchmark)
+    return _list_of_benchmark(request, find_benchmark(request.user, slug)) if slug else _list(request)
 
 
 @require_http_methods(["GET", "POST"])
 def endpoint_new(request: SignedInRequest, slug: str | None = None) -> HttpResponse:
     """First the service is chosen, then what is needed for it."""
-    place = Place.of(request, slug)
-    place.require(request)
+    place = Place.managed(request, slug)
     service = BY_SLUG.get(request.GET.get("service", ""))
     if service is None:
         context = {"place": place, "services": SERVICES}
@@ -92,8 +87,7 @@ def endpoint_new(request: SignedInRequest, slug: str | None = None) -> HttpRespo
 def endpoint_models(request: SignedInRequest, slug: str | None = None) -> HttpResponse:
     """For the form of a new model, as it is filled in: the field for the model, with those of the service to choose
     from."""
-    place = Place.of(request, slug)
-    place.require(request)
+    place = Place.managed(request, slug)
     service = BY_SLUG.get(request.GET.get("service", ""), BY_SLUG["other"])
     asked = ConnectForm(request.POST, benchmark=place.benchmark, service=service)
     models: list[ListedModel] = []
@@ -117,8 +111,7 @@ def endpoint_models(request: SignedInRequest, slug: str | None = None) -> HttpRe
 @require_http_methods(["GET", "POST"])
 def endpoint(request: SignedInRequest, pk: int, slug: str | None = None) -> HttpResponse:
     """For htmx only the test, which stops polling once it has ended."""
-    place = Place.of(request, slug)
-    place.require(request)
+    place = Place.managed(request, slug)
     row = place.find(pk)
     form = EndpointForm(request.POST or None, instance=row, benchmark=place.benchmark)
     if request.method == "POST" and form.is_valid():
@@ -132,8 +125,7 @@ def endpoint(request: SignedInRequest, pk: int, slug: str | None = None) -> Http
 
 @require_POST
 def endpoint_try(request: SignedInRequest, pk: int, slug: str | None = None) -> HttpResponse:
-    place = Place.of(request, slug)
-    place.require(request)
+    place = Place.managed(request, slug)
     row = place.find(pk)
     request_test(row, by=request.user)
     if request.htmx:
@@ -144,8 +136,7 @@ def endpoint_try(request: SignedInRequest, pk: int, slug: str | None = None) -> 
 @require_POST
 def endpoint_remove(request: SignedInRequest, pk: int, slug: str | None = None) -> HttpResponse:
     """One that was used stays, without its key: results name it."""
-    place = Place.of(request, slug)
-    place.require(request)
+    place = Place.managed(request, slug)
     row = place.find(pk)
     try:
         row.delete()

@@ -48,21 +48,14 @@ def results(request: SignedInRequest, slug: str) -> HttpResponse | FileResponse:
     if request.GET.get("format") == EEE[0]:
         return FileResponse(eee_zip(chosen), as_attachment=True, filename=f"{benchmark.slug}-eee.zip")
     figure = build_figure(chosen, FIRST_FIGURE, form.mode)
-    return render(
-        request,
-        "evaluation/results/results.html",
-        {
-            "benchmark": benchmark,
-            "form": form,
-            "mode": form.mode,
-            "corrected": corrected_in_pilots(form.chosen),
-            "figure": figure,
-            "body": figure_body(chosen, figure, form.mode, form.address) if figure.rows else "",
-            "leaderboard": leaderboard_html(chosen, form.mode, form.address),
-            "downloads": [*DOWNLOADS, EEE],
-            **_saved(request, benchmark),
-        },
-    )
+    context = {
+        "figure": figure,
+        "body": figure_body(chosen, figure, form.mode, form.address) if figure.rows else "",
+        "leaderboard": leaderboard_html(chosen, form.mode, form.address),
+        "downloads": [*DOWNLOADS, EEE],
+        **_saved(request, benchmark),
+    }
+    return _page(request, "results", benchmark, form, context)
 
 
 @require_GET
@@ -70,19 +63,12 @@ def result_sessions(request: SignedInRequest, slug: str) -> HttpResponse:
     """The sessions behind a number, and how the agent's Proc and Comp are computed from them."""
     benchmark, form = _form(request, slug)
     chosen = compute_results(benchmark, form.chosen)
-    return render(
-        request,
-        "evaluation/results/sessions.html",
-        {
-            "benchmark": benchmark,
-            "form": form,
-            "mode": form.mode,
-            "corrected": corrected_in_pilots(form.chosen),
-            "here": "Sessions",
-            "scripted": chosen.scripted_agents,
-            "list": session_list(chosen, request.GET, form.mode),
-        },
-    )
+    context = {
+        "here": "Sessions",
+        "scripted": chosen.scripted_agents,
+        "list": session_list(chosen, request.GET, form.mode),
+    }
+    return _page(request, "sessions", benchmark, form, context)
 
 
 @require_GET
@@ -100,20 +86,8 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
                 return made_here(f"{name}-csv.zip", zip_of(comparison_numbers(document)))
             return _file(document, comparison_tables(document), form.style, name)
         comparison = comparison_html(chosen, *sides, form.mode)
-    return render(
-        request,
-        "evaluation/results/compare.html",
-        {
-            "benchmark": benchmark,
-            "form": form,
-            "choice": choice,
-            "mode": form.mode,
-            "corrected": corrected_in_pilots(form.chosen),
-            "here": "Compare",
-            "comparison": comparison,
-            "downloads": DOWNLOADS,
-        },
-    )
+    context = {"here": "Compare", "choice": choice, "comparison": comparison, "downloads": DOWNLOADS}
+    return _page(request, "compare", benchmark, form, context)
 
 
 @require_GET
@@ -124,23 +98,16 @@ def charts(request: SignedInRequest, slug: str) -> HttpResponse:
     figure = build_figure(chosen, form.figure_name, form.mode)
     if form.style:
         return _download_figure(chosen, figure, form)
-    return render(
-        request,
-        "evaluation/results/charts.html",
-        {
-            "benchmark": benchmark,
-            "form": form,
-            "mode": form.mode,
-            "corrected": corrected_in_pilots(form.chosen),
-            "here": "Charts",
-            "hidden": {"figure": figure.name},
-            "lists": figure_lists(form.address_of_figure),
-            **_saved(request, benchmark),
-            "figure": figure,
-            "body": figure_body(chosen, figure, form.mode, form.address) if figure.rows else "",
-            "downloads": DOWNLOADS,
-        },
-    )
+    context = {
+        "here": "Charts",
+        "hidden": {"figure": figure.name},
+        "lists": figure_lists(form.address_of_figure),
+        "figure": figure,
+        "body": figure_body(chosen, figure, form.mode, form.address) if figure.rows else "",
+        "downloads": DOWNLOADS,
+        **_saved(request, benchmark),
+    }
+    return _page(request, "charts", benchmark, form, context)
 
 
 @require_GET
@@ -159,6 +126,14 @@ def _form(request: SignedInRequest, slug: str, *, ranked: bool = True) -> tuple[
     form = ResultsForm(request.GET, pilots=pilots, ranked=ranked)
     record_look(request.user, form.chosen)
     return benchmark, form
+
+
+def _page(
+    request: SignedInRequest, name: str, benchmark: Benchmark, form: ResultsForm, more: dict[str, Any]
+) -> HttpResponse:
+    corrected = corrected_in_pilots(form.chosen)
+    context = {"benchmark": benchmark, "form": form, "mode": form.mode, "corrected": corrected, **more}
+    return render(request, f"evaluation/results/{name}.html", context)
 
 
 def _saved(request: SignedInRequest, benchmark: Benchmark) -> dict[str, Any]:
