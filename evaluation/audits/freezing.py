@@ -111,47 +111,38 @@ def draw_decisions(
     """``without``: sources that are not drawn."""
     candidates = (row for row in _auditable_decisions(pilots, rounds, strata) if row.key not in without)
     sample = draw_sample(candidates, size, seed, uniform=strata in UNIFORM)
-    pks = [int(sampled.key.removeprefix("verdict:")) for sampled in sample]
-    verdicts = {
-        row.pk: row for row in Verdict.objects.filter(pk__in=pks).select_related("judging__endpoint", "judging__round")
-    }
+    drawn = {int(row.key.removeprefix("verdict:")): row for row in sample}
     by_session: dict[int, list[Verdict]] = defaultdict(list)
-    for row in verdicts.values():
+    for row in Verdict.objects.filter(pk__in=drawn).select_related("judging__endpoint", "judging__round"):
         by_session[row.judging.session_id or 0].append(row)
-    sessions = Session.objects.filter(pk__in=by_session).select_related(
-        "revision__task", "run__persona_revision__persona"
-    )
+    sessions = Session.objects.filter(pk__in=by_session)
+    involved = people_involved_in(Task.objects.filter(pk__in=sessions.values("revision__task")))
     pilot_of = {pilot.pk: pilot for pilot in pilots}
     categories = category_names(pilots[0].benchmark)
-    contents: dict[int, tuple[PacketContent, PacketContent]] = {}
-    tasks: dict[int, Task] = {}
-    labels: dict[int, dict[str, str]] = {}
+    frozen: dict[str, FrozenDecision] = {}
     owners: dict[str, Owner] = {}
-    thoughts: dict[int, str] = {}
-    for session in sessions.iterator(chunk_size=50):
-        contents |= _build_contents(session, by_session[session.pk], names)
-        thoughts |= thoughts_by_call(session.pk, {row.model_call_id for row in by_session[session.pk]})
-        tasks[session.pk] = session.revision.task
+    related = sessions.select_related("revision__task", "run__persona_revision__persona")
+    for session in related.iterator(chunk_size=50):
+        verdicts, task = by_session[session.pk], session.revision.task_id
+        contents = _build_contents(session, verdicts, names)
+        thoughts = thoughts_by_call(session.pk, {row.model_call_id for row in verdicts})
         spec = TaskSpec.model_validate(session.revision.spec)
-        labels[session.pk] = session_labels(session, spec, pilot_of[session.run.pilot_id or 0], categories)
-        owner = Owner(session.revision.task_id, session.run.persona_revision.persona_id)
-        owners |= {f"verdict:{row.pk}": owner for row in by_session[session.pk]}
-    involved = people_involved_in(set(tasks.values()))
-    frozen = [
-        FrozenDecision(
-            source=sampled.key,
-            stratum=sampled.stratum,
-            weight=sampled.weight,
-            content=contents[pk][0],
-            second=contents[pk][1],
-            sealed=_seal(verdicts[pk], thoughts.get(verdicts[pk].model_call_id or 0, "")),
-            involved=frozenset(involved[tasks[verdicts[pk].judging.session_id or 0].pk]),
-            cluster=f"session:{verdicts[pk].judging.session_id}",
-            labels=labels[verdicts[pk].judging.session_id or 0] | _judge_labels(verdicts[pk]),
-        )
-        for sampled, pk in zip(sample, pks, strict=True)
-    ]
-    return frozen, owners
+        labels = session_labels(session, spec, pilot_of[session.run.pilot_id or 0], categories)
+        for row in verdicts:
+            sampled = drawn[row.pk]
+            owners[sampled.key] = Owner(task, session.run.persona_revision.persona_id)
+            frozen[sampled.key] = FrozenDecision(
+                source=sampled.key,
+                stratum=sampled.stratum,
+                weight=sampled.weight,
+                content=contents[row.pk][0],
+                second=contents[row.pk][1],
+                sealed=_seal(row, thoughts.get(row.model_call_id or 0, "")),
+                involved=frozenset(involved[task]),
+                cluster=f"session:{session.pk}",
+                labels=labels | _judge_labels(row),
+            )
+    return [frozen[row.key] for row in sample], owners
 
 
 def _seal(verdict: Verdict, thoughts: str) -> Sealed:

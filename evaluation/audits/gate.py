@@ -29,12 +29,16 @@ Identity = tuple[str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True)
-class UncomparedJudge:
-    judge: str
-    prompt: str
-    """``checklist prompt 3``."""
+class ScoringJudge:
+    name: str
+    """With its prompt: ``judge-1 with checklist prompt 3``."""
     pilots: tuple[int, ...]
     """Numbers of those it scores."""
+
+
+@dataclass(frozen=True)
+class UncomparedJudge:
+    judge: ScoringJudge
     compared: int
     """Sessions of the set that it judged."""
     needed: int
@@ -42,10 +46,7 @@ class UncomparedJudge:
 
 @dataclass(frozen=True)
 class WorseJudge:
-    judge: str
-    prompt: str
-    pilots: tuple[int, ...]
-    """Numbers of those it scores."""
+    judge: ScoringJudge
     in_use: str
     """The judge and prompt that it was compared with."""
     comparison: PairedComparison
@@ -56,22 +57,18 @@ def worse_judges(benchmark: Benchmark, pilots: Collection[Pilot]) -> list[WorseJ
     in_use = round_in_use(benchmark) if pilots else None
     if in_use is None:
         return []
-    scoring = _scoring_rounds(pilots)
+    scoring = _scoring_judges(pilots)
     scoring.pop(identity_of(in_use), None)
     if not scoring:
         return []
     cases = regression_cases(benchmark, real_only=True)
     answers = _answers_by_identity(cases)
-    found = []
-    for identity, rows in sorted(scoring.items()):
-        comparison = _compare(cases, answers.get(identity_of(in_use), {}), answers.get(identity, {}))
-        if comparison.is_worse:
-            numbers = tuple(sorted(number for number, _ in rows))
-            newest = rows[0][1]
-            found.append(
-                WorseJudge(judge_name(newest.judge), prompt_name(newest), numbers, _full_name(in_use), comparison)
-            )
-    return found
+    before = answers.get(identity_of(in_use), {})
+    rows = [
+        WorseJudge(judge, _full_name(in_use), _compare(cases, before, answers.get(identity, {})))
+        for identity, judge in scoring.items()
+    ]
+    return [row for row in rows if row.comparison.is_worse]
 
 
 def round_in_use(benchmark: Benchmark) -> JudgingRound | None:
@@ -151,26 +148,23 @@ def uncompared_judges(benchmark: Benchmark, pilots: Collection[Pilot]) -> list[U
         return []
     compared = _sessions_by_identity(sessions)
     needed = min(ENOUGH, len(sessions))
-    return [
-        UncomparedJudge(
-            judge=judge_name(rows[0][1].judge),
-            prompt=prompt_name(rows[0][1]),
-            pilots=tuple(sorted(number for number, _ in rows)),
-            compared=len(compared.get(identity, ())),
-            needed=needed,
-        )
-        for identity, rows in sorted(_scoring_rounds(pilots).items())
-        if len(compared.get(identity, ())) < needed
+    rows = [
+        UncomparedJudge(judge, len(compared.get(identity, ())), needed)
+        for identity, judge in _scoring_judges(pilots).items()
     ]
+    return [row for row in rows if row.compared < needed]
 
 
-def _scoring_rounds(pilots: Collection[Pilot]) -> dict[Identity, list[tuple[int, JudgingRound]]]:
-    """With the numbers of the pilots."""
-    scoring: dict[Identity, list[tuple[int, JudgingRound]]] = defaultdict(list)
-    numbers = {pilot.pk: pilot.number for pilot in pilots}
+def _scoring_judges(pilots: Collection[Pilot]) -> dict[Identity, ScoringJudge]:
+    """In a fixed order."""
+    names: dict[Identity, str] = {}
+    numbers: dict[Identity, set[int]] = defaultdict(set)
+    number_of = {pilot.pk: pilot.number for pilot in pilots}
     for key, choice in scoring_choices(pilots).items():
-        scoring[identity_of(choice.round)].append((numbers[key], choice.round))
-    return scoring
+        identity = identity_of(choice.round)
+        names.setdefault(identity, _full_name(choice.round))
+        numbers[identity].add(number_of[key])
+    return {identity: ScoringJudge(names[identity], tuple(sorted(numbers[identity]))) for identity in sorted(names)}
 
 
 def identity_of(judging_round: JudgingRound) -> Identity:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from annotations.campaigns import PopulationRow
 from annotations.models import AuditCampaign
@@ -223,22 +223,20 @@ def freeze_session(row: AuditableSession, judge: str, names: Collection[str]) ->
 
 def _reasons(session: Session, audited: JudgingRound) -> dict[str, str]:
     """The judge's last reason for each item."""
-    judgings = session.judgings.filter(round=audited, scoring=ScoringMode.STRICT)
-    verdicts: Mapping[int, str] = dict(
-        judgings.filter(verdicts__kind="checklist", verdicts__reason__gt="")
-        .order_by("sample", "verdicts__turn")
-        .values_list("verdicts__index", "verdicts__reason")
-    )
-    return {f"item-{index}": reason for index, reason in verdicts.items()}
+    given = _on_items(session, audited).exclude(reason="")
+    return {f"item-{index}": reason for index, reason in given.values_list("index", "reason")}
 
 
 def _thoughts(session: Session, audited: JudgingRound) -> dict[str, str]:
     """The judge's behind its last decision on each item."""
-    judgings = session.judgings.filter(round=audited, scoring=ScoringMode.STRICT)
-    calls: Mapping[int, int] = dict(
-        judgings.filter(verdicts__kind="checklist", verdicts__model_call__isnull=False)
-        .order_by("sample", "verdicts__turn")
-        .values_list("verdicts__index", "verdicts__model_call")
-    )
+    asked = _on_items(session, audited).exclude(model_call=None)
+    calls: Mapping[int, int] = dict(asked.values_list("index", "model_call"))
     thoughts = thoughts_by_call(session.pk, set(calls.values()))
     return {f"item-{index}": thoughts[call] for index, call in calls.items() if call in thoughts}
+
+
+def _on_items(session: Session, audited: JudgingRound) -> QuerySet[Verdict]:
+    """On each checklist item, the last one last."""
+    judgings = session.judgings.filter(round=audited, scoring=ScoringMode.STRICT)
+    rows = Verdict.objects.filter(judging__in=judgings, kind=Verdict.Kind.CHECKLIST)
+    return rows.order_by("judging__sample", "turn")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pydantic import Field
 
 from evaluation.assistance.provenance import scripted_texts
-from evaluation.audits.gate import UncomparedJudge, WorseJudge
+from evaluation.audits.gate import ScoringJudge, UncomparedJudge, WorseJudge
 from evaluation.audits.paired import PairedShare
 from evaluation.feasibility import kinds
 from evaluation.probes.standing import standings
@@ -316,13 +316,12 @@ def not_piloted(task: CandidateTask, *, otherwise: bool = False) -> Blocker:
 
 
 def not_compared(row: UncomparedJudge) -> Blocker:
-    pilots = _pilots(row.pilots)
     done = f"only {row.compared}" if row.compared else "none"
     return Blocker(
         "judge-not-compared",
-        f"{row.judge} with {row.prompt} scores {pilots}, but has not been compared with people: it has judged {done} "
-        f"of the sessions that they audited, and {row.needed} are needed. Let it judge an audited pilot again.",
-        place=f"{row.judge} with {row.prompt}",
+        f"{_scores(row.judge)}, but has not been compared with people: it has judged {done} of the sessions that they "
+        f"audited, and {row.needed} are needed. Let it judge an audited pilot again.",
+        place=row.judge.name,
         figure=row.needed - row.compared,
     )
 
@@ -335,9 +334,9 @@ def is_worse(row: WorseJudge) -> Blocker:
     ]
     return Blocker(
         "judge-worse",
-        f"{row.judge} with {row.prompt} scores {_pilots(row.pilots)}, and is worse than {row.in_use}: on the same "
-        f"decisions of people, {' and '.join(how)}. Let the other judge score, or say why this one may.",
-        place=f"{row.judge} with {row.prompt}",
+        f"{_scores(row.judge)}, and is worse than {row.in_use}: on the same decisions of people, {' and '.join(how)}. "
+        "Let the other judge score, or say why this one may.",
+        place=row.judge.name,
         figure=max(share.now / share.n for share in (wrong, false_pass) if share.is_worse),
     )
 
@@ -346,8 +345,9 @@ def _mistakes(share: PairedShare) -> str:
     return f"{share.now} of {share.n}, the other in {share.before} (p = {max(share.p, 0.001):.3f})"
 
 
-def _pilots(numbers: Sequence[int]) -> str:
-    return ("pilot " if len(numbers) == 1 else "pilots ") + ", ".join(map(str, numbers))
+def _scores(judge: ScoringJudge) -> str:
+    pilots = "pilot" if len(judge.pilots) == 1 else "pilots"
+    return f"{judge.name} scores {pilots} {', '.join(map(str, judge.pilots))}"
 
 
 def _blocker_of(task: CandidateTask, code: str, message: str) -> Blocker:

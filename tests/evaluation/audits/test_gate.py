@@ -58,7 +58,8 @@ def test_new_prompt_version_must_judge_audited_sessions_before_it_scores_a_relea
 
     (found,) = uncompared_judges(audited.benchmark, [audited, later])
 
-    assert (found.prompt, found.pilots, found.compared, found.needed) == ("checklist prompt 9", (later.number,), 0, 1)
+    assert (found.judge.pilots, found.compared, found.needed) == ((later.number,), 0, 1)
+    assert found.judge.name.endswith(" with checklist prompt 9")
     blocker = not_compared(found)
     assert blocker.code == "judge-not-compared"
     assert "has not been compared with people: it has judged none of the sessions" in blocker.message
@@ -95,7 +96,7 @@ def test_the_same_model_at_another_effort_or_temperature_is_another_judge(change
 
     (found,) = uncompared_judges(audited.benchmark, [later])
 
-    assert (found.judge, found.pilots) == (name, (later.number,))
+    assert (found.judge.name.partition(" with ")[0], found.judge.pilots) == (name, (later.number,))
 
 
 def judge_again(pilot: Pilot, *, wrongly: bool) -> JudgingRound:
