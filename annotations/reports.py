@@ -40,25 +40,19 @@ class UndecidedPacket:
 
 
 @dataclass(frozen=True)
-class JudgeDisagreement:
-    """A packet on which people decided the opposite of the judge."""
+class ListedQuestion:
+    """On which people decided the opposite of the judge, or which they could not judge."""
 
+    asked: AuditedQuestion
     packet: Packet
     kind: str
-    subject: str
-    people: str
-    judge: str
+    """In words."""
     reason: str
-    """The judge's."""
+    """The judge's, like the next two."""
     quote: str
     thoughts: str
-    """The judge's; for adjudicators."""
-    adjudicated: bool
+    """For adjudicators."""
     comments: tuple[str, ...]
-    task: str
-    """Address of the task, where what judges are shown is chosen; may be empty."""
-    left_out: tuple[str, ...]
-    """What its packet does not show."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +129,7 @@ def _count_answers(given: Sequence[Mapping[str, str]]) -> str:
     return ", ".join(f"{count} {answer.replace('_', ' ')}" for answer, count in sorted(counts.items(), reverse=True))
 
 
-def list_disagreements(campaign: AuditCampaign) -> list[JudgeDisagreement]:
+def list_disagreements(campaign: AuditCampaign) -> list[ListedQuestion]:
     """Without what is found in truth of a decision that is to be adjudicated: it would tell what the judge said."""
     rows = list(audited_questions([campaign.pk]))
     undecided = {row.source for row in rows if not row.is_second and row.final is None}
@@ -143,31 +137,26 @@ def list_disagreements(campaign: AuditCampaign) -> list[JudgeDisagreement]:
     return _listed([row for row in found if row.decided not in (None, row.judge)])
 
 
-def list_void(campaign: AuditCampaign) -> list[JudgeDisagreement]:
+def list_void(campaign: AuditCampaign) -> list[ListedQuestion]:
     """What people could not judge, for want of evidence or because something broke."""
     return _listed([row for row in audited_questions([campaign.pk]) if row.final in VOID])
 
 
-def _listed(differing: list[AuditedQuestion]) -> list[JudgeDisagreement]:
-    packets = Packet.objects.prefetch_related("judgments", "adjudications").in_bulk({row.packet for row in differing})
-    return [_disagreement(row, packets[row.packet]) for row in differing]
+def _listed(rows: list[AuditedQuestion]) -> list[ListedQuestion]:
+    packets = Packet.objects.prefetch_related("judgments", "adjudications").in_bulk({row.packet for row in rows})
+    return [_list_question(row, packets[row.packet]) for row in rows]
 
 
-def _disagreement(row: AuditedQuestion, packet: Packet) -> JudgeDisagreement:
+def _list_question(row: AuditedQuestion, packet: Packet) -> ListedQuestion:
     sealed = Sealed.model_validate(packet.sealed)
-    return JudgeDisagreement(
-        packet=packet,
-        kind=KINDS[row.kind],
-        subject=row.subject,
-        people=row.final or "",
-        judge=row.judge,
+    return ListedQuestion(
+        row,
+        packet,
+        KINDS[row.kind],
         reason=sealed.reasons.get(row.key, ""),
         quote=sealed.quotes.get(row.key, ""),
         thoughts=sealed.thoughts.get(row.key, ""),
-        adjudicated=row.adjudicated,
         comments=_comments(packet),
-        task=row.labels.get("task", ""),
-        left_out=tuple(packet.content.get("left_out", ())),
     )
 
 
