@@ -14,9 +14,10 @@ from pydantic import Field
 
 from annotations.models import AuditCampaign, Packet
 from annotations.sources import SESSION, VERDICT, audit_name
-from evaluation.audits.campaigns import audited_round
+from evaluation.audits.campaigns import audited_round, source_of
 from evaluation.endpoints.connection import find_model
 from evaluation.grading.questions import PLANTED_FROM, AskedQuestion
+from evaluation.judging.judgings import scoring_choice
 from evaluation.metrics.extrapolation import sum_of_known
 from evaluation.models import JudgingRound, Pilot, Session, Verdict
 from evaluation.pilots.rejudging import (
@@ -95,7 +96,9 @@ def plan_model_audit(campaign: AuditCampaign, options: ModelAuditOptions) -> Mod
     plans = []
     for pilot, keys in by_pilot.items():
         judging = RejudgingOptions(judge=options.model, samples=options.samples, sessions=sorted(keys))
-        audit = Audited(audit_name(campaign), audited_round(campaign, pilot))
+        is_audited = source_of(pilot) in campaign.rounds  # if not, gold items alone come from it
+        judged = audited_round(campaign, pilot) if is_audited else scoring_choice(pilot).round
+        audit = Audited(audit_name(campaign), judged)
         for questions, truth in ((asked, False), (in_truth, True)):
             if own := {place: rows for place, rows in questions.items() if place[0] in keys}:
                 plans.append(plan_rejudging(pilot, judging, replace(audit, asked=own, in_truth=truth)))
