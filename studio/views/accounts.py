@@ -14,7 +14,7 @@ from allauth.usersessions.internal.flows.sessions import end_sessions
 from allauth.usersessions.models import UserSession
 from django.contrib import messages
 from django.contrib.auth import views
-from django.contrib.auth.decorators import login_not_required, login_required
+from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -76,7 +76,6 @@ class PasskeyLoginView(LoginWebAuthnView):
         return answer
 
 
-@login_required
 def signed_in(request: SignedInRequest) -> HttpResponse:
     """Where a window that was opened only to sign in ends; a script closes it."""
     return render(request, "studio/accounts/signed_in.html")
@@ -87,7 +86,6 @@ class LogoutView(views.LogoutView):
     """Ends the session; the sign-in page follows (LOGOUT_REDIRECT_URL)."""
 
 
-@login_required
 def settings_page(request: SignedInRequest) -> HttpResponse:
     form = AccountForm(request.POST or None, instance=request.user)
     if request.method == "POST" and form.is_valid():
@@ -124,7 +122,6 @@ class EmailView(allauth.EmailView):
         return {**super().get_context_data(**kwargs), "pending": pending_email(self.request.user)}
 
 
-@login_required
 def sessions(request: SignedInRequest) -> HttpResponse:
     """POST ends the named ``session``, or all others."""
     rows = sorted(sessions_of(request.user), key=lambda row: row.created_at, reverse=True)
@@ -137,7 +134,6 @@ def sessions(request: SignedInRequest) -> HttpResponse:
     return render(request, "studio/accounts/sessions.html", {"sessions": rows})
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def tokens(request: SignedInRequest) -> HttpResponse:
     """The secret of a new token is on the answer to its form, and nowhere after."""
@@ -159,7 +155,6 @@ def tokens(request: SignedInRequest) -> HttpResponse:
     return answer
 
 
-@login_required
 @require_POST
 def revoke(request: SignedInRequest, pk: int) -> HttpResponse:
     token = get_object_or_404(tokens_of(request.user), pk=pk)

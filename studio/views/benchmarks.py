@@ -6,7 +6,6 @@ from copy import copy
 from itertools import islice
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import HttpResponse, QueryDict
@@ -34,7 +33,6 @@ MAX_GAPS = 6
 MEAN_FIGURES = ("intents", "local", "persistent", "rubric", "rule", "dependencies", "files")
 
 
-@login_required
 def benchmarks(request: SignedInRequest) -> HttpResponse:
     newest = by_latest_activity(access.benchmarks_for(request.user))
     page = Paginator(newest, 50).get_page(request.GET.get("page"))
@@ -43,7 +41,6 @@ def benchmarks(request: SignedInRequest) -> HttpResponse:
     )
 
 
-@login_required
 def create(request: SignedInRequest) -> HttpResponse:
     form = BenchmarkForm(request.POST or None, initial={"taxonomy": ensure_taxonomy(), "validated_releases": True})
     if request.method == "POST" and form.is_valid():
@@ -53,7 +50,6 @@ def create(request: SignedInRequest) -> HttpResponse:
     return render(request, "studio/benchmarks/form.html", {"form": form, "errors": len(form.errors)})
 
 
-@login_required
 def edit(request: SignedInRequest, slug: str) -> HttpResponse:
     theirs: ChangedElsewhere | None = None
     with transaction.atomic():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.decorators import login_not_required, login_required
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -18,7 +18,6 @@ def introduction(request: HttpRequest) -> HttpResponse:
     return render(request, "studio/guide/introduction.html", {"may_write": may_write})
 
 
-@login_required
 @require_GET
 def strip(request: SignedInRequest) -> HttpResponse:
     """The part of a page that says what to do next."""
@@ -26,7 +25,6 @@ def strip(request: SignedInRequest) -> HttpResponse:
     return render(request, "studio/guide/strip.html", {"guide": guide})
 
 
-@login_required
 @require_POST
 def act(request: SignedInRequest, action: str) -> HttpResponse:
     """Start or leave the guide, or pass a step."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -23,7 +22,6 @@ ROWS = 24
 LINES = 9
 
 
-@login_required
 def home(request: SignedInRequest) -> HttpResponse:
     shown = MAX_ITEMS if request.GET.get("waiting") == "all" else SHOWN
     newest = list(by_latest_activity(access.benchmarks_for(request.user))[: GRIDS + LINES + 1])
@@ -46,7 +44,6 @@ def home(request: SignedInRequest) -> HttpResponse:
     )
 
 
-@login_required
 def activity(request: SignedInRequest) -> HttpResponse:
     events = recent_events(access.benchmarks_for(request.user))
     return render(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -16,7 +15,6 @@ from studio.notifications.inbox import address_of, choices_of, inbox_of, mark_re
 PAGE = 50
 
 
-@login_required
 def inbox(request: SignedInRequest) -> HttpResponse:
     unread = request.GET.get("unread") == "1"
     rows = inbox_of(request.user)
@@ -25,7 +23,6 @@ def inbox(request: SignedInRequest) -> HttpResponse:
     return render(request, "studio/notifications/inbox.html", context)
 
 
-@login_required
 @require_POST
 def read(request: SignedInRequest, pk: int) -> HttpResponse:
     """Mark as read and open the page it is about; with ``stay``, return to the inbox."""
@@ -34,14 +31,12 @@ def read(request: SignedInRequest, pk: int) -> HttpResponse:
     return redirect("studio:inbox") if "stay" in request.POST else redirect(address_of(row))
 
 
-@login_required
 @require_POST
 def read_all(request: SignedInRequest) -> HttpResponse:
     mark_read(request.user)
     return redirect("studio:inbox")
 
 
-@login_required
 def choices(request: SignedInRequest) -> HttpResponse:
     if request.method == "POST":
         save_choices(request.user, request.POST.dict())

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -22,8 +21,7 @@ Row = TypeVar("Row", Benchmark, Persona, Task)
 
 
 class PageOf(Generic[Row]):
-    """Makes a view of one that takes the row which its address names by ``names``. Who is not signed in is asked to;
-    who may not see the row gets a 404."""
+    """Makes a view of one that takes the row which its address names by ``names``. Who may not see it gets a 404."""
 
     def __init__(self, find: Callable[..., Row], *names: str) -> None:
         self.find: Callable[..., Row] = find
@@ -44,7 +42,7 @@ class PageOf(Generic[Row]):
                     access.require(request.user, benchmark_of(row), action)
                 return view(request, row, *args, **kwargs)
 
-            return login_required(require_http_methods(list(methods))(page) if methods else page)
+            return require_http_methods(list(methods))(page) if methods else page
 
         return decorate
 
