@@ -149,7 +149,7 @@ class Tour:
 
     def cut_release(self) -> None:
         page = self.open("owner", "/benchmarks/sample/releases/")
-        page.get_by_label("Version").fill("0.3")
+        page.get_by_role("textbox", name="Version").fill("0.3")
         page.get_by_label("Reason for the exceptions").fill(REASON)
         page.get_by_role("button", name="Accept exceptions and release").click()
         page.wait_for_url("**/releases/*/")
