@@ -404,7 +404,9 @@ function storage() {
       if (page.full) throw new Error("full");
       kept[name] = String(value);
     },
-    removeItem: (name) => delete kept[name],
+    removeItem: (name) => {
+      delete kept[name];
+    },
   };
   for (const [name, act] of Object.entries(methods)) Object.defineProperty(kept, name, { value: act });
   return kept;
