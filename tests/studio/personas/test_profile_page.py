@@ -61,6 +61,15 @@ def test_duplicate_fact_is_reported_beside_it_and_input_preserved(project):
     assert load_episode(Persona.objects.get()).persona.attributes == {}
 
 
+@pytest.mark.parametrize(("role", "offered"), [(Role.AUTHOR, 2), (Role.VIEWER, 0), (Role.REVIEWER, 0)])
+def test_rows_are_offered_to_whoever_may_add_them(project, role: str, offered: int):
+    _, persona, url = project
+    client = Client()
+    client.force_login(member(persona.benchmark, role))
+
+    assert client.get(url).content.decode().count(' data-row-add="') == offered
+
+
 def test_facts_survive_export_and_import(project):
     client, persona, url = project
     facts(client, url, persona, ("Age", "48"))
