@@ -19,11 +19,10 @@ from evaluation.engine.grading import grade_session
 from evaluation.leases import renewing
 from evaluation.models import Pilot, Rehearsal, Session, Validation
 from evaluation.models.leased import LeaseLostError
-from evaluation.pilots.budgets import owner_of
+from evaluation.pilots.budgets import SessionSpending, owner_of, shared_spending
 from evaluation.pilots.control import pause
 from evaluation.pilots.lifecycle import GOING_ON, finish_pilot, tell_starter
 from evaluation.pilots.queue import State, claim_session
-from evaluation.pilots.spending import SessionSpending, shared_spending
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.store.plans import plan_of

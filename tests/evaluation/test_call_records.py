@@ -14,7 +14,7 @@ from evaluation.judging.judgings import open_judging
 from evaluation.llm import Endpoint, ModelClient
 from evaluation.models import ModelCall, ModelEndpoint, Session, Turn
 from evaluation.models.leased import LeaseLostError
-from evaluation.pilots.spending import SessionSpending
+from evaluation.pilots.budgets import SessionSpending
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.conftest import LOCAL
 from tests.evaluation.endpoints.service import Service, serving

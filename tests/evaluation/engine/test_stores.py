@@ -20,8 +20,8 @@ from evaluation.grading.work import sections, work_after
 from evaluation.llm import Endpoint
 from evaluation.models import ModelCall, Session, Verdict
 from evaluation.models.leased import LeaseLostError
+from evaluation.pilots.budgets import SessionSpending
 from evaluation.pilots.queue import claim_session
-from evaluation.pilots.spending import SessionSpending
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.prompt_files import CURRENT
 from evaluation.protocol.scoring import ScoringMode

@@ -19,11 +19,11 @@ from evaluation.pilots.budgets import (
     reserve,
     set_benchmark_budget,
     set_budgets,
+    shared_spending,
     validate_budgets,
 )
 from evaluation.pilots.control import ControlError, control_pilot
 from evaluation.pilots.queue import claim_session
-from evaluation.pilots.spending import shared_spending
 from studio.domain.options import OptionsError
 from studio.models import Benchmark
 from tests.at_once import beside
