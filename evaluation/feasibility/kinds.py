@@ -6,7 +6,7 @@ Pure. The paper's steps are in its appendix I; docs/pibench.md, *Feasibility*, s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import TaskSpec
@@ -147,7 +147,7 @@ class Outcome:
         """None as long as what is not decided could change it."""
         if not self.items:
             return None
-        at_most = Outcome(self.kind, [_as_if_met(item) for item in self.items], self.limits).earned
+        at_most = replace(self, items=[replace(item, met=item.met is not False) for item in self.items]).earned
         holds = [self.kind.limit.holds(share, self.limits) for share in (self.earned, at_most)]
         return holds[0] if holds[0] == holds[1] else None
 
@@ -155,7 +155,3 @@ class Outcome:
     def troubling(self) -> list[ProbedItem]:
         """Items that are not as they should be: not met where all should be, met where nothing was done."""
         return [item for item in self.items if item.met is (not self.kind.limit.at_least)]
-
-
-def _as_if_met(item: ProbedItem) -> ProbedItem:
-    return item if item.met is not None else ProbedItem(item.index, item.text, item.weight, True)

@@ -180,13 +180,13 @@ def _reliability_rows(intents: Sequence[Reliability], tasks: Sequence[Reliabilit
 
 
 def note_of(scored: ScoredResults, agent: AgentScores) -> str:
-    run = scored.results.run
+    run, splits = scored.results.run, scored.results.splits
     unfinished = sum(session.state in ("unfinished", "stopped") for session in scored.results.sessions)
     ungraded = sum(session.ungraded for session in scored.results.sessions)
     notes = [
         f"{agent.runs} run{'' if agent.runs == 1 else 's'}, {agent.sessions} sessions, {agent.tokens:,} tokens",
         str(run.terms),
-        "" if scored.results.splits == [Split.PUBLIC] else "split " + _labels(scored.results.splits),
+        "" if splits == [Split.PUBLIC] else f"split {' and '.join(split.label for split in splits)}",
         f"judge {run.models.judge.name}, user {run.models.user_model.name}",
         f"{agent.failed} failed" if agent.failed else "",
         f"{agent.blocked} blocked" if agent.blocked else "",
@@ -196,10 +196,6 @@ def note_of(scored: ScoredResults, agent: AgentScores) -> str:
         "the agent’s model judged itself" if run.agent_judges_itself and not run.scripted else "",
     ]
     return "; ".join(note for note in notes if note) + "."
-
-
-def _labels(splits: Sequence[Split]) -> str:
-    return " and ".join(split.label for split in splits)
 
 
 def compare_results(first: Results, second: Results) -> tuple[list[str], dict[ScoringMode, list[Comparison]]]:

@@ -138,7 +138,8 @@ def told(replayed: Replayed) -> Iterator[str]:
         for outcome in each.outcomes:
             if outcome.passed is False:
                 name = f"{each.episode.persona.user_id} · {each.task.task_id}"
-                yield f"{name}: {outcome.kind.who} earns {outcome.earned:.0%}. {_amiss(outcome)}"
+                amiss = "Not earned:" if outcome.kind.limit.at_least else "Without work, it earns:"
+                yield f"{name}: {outcome.kind.who} earns {outcome.earned:.0%}. {amiss}"
                 for item in outcome.troubling:
                     yield f"  {item.index}. {item.text}" + (f" ({item.why})" if item.why else "")
     solved = [each for each in replayed.tasks if each.solved]
@@ -156,7 +157,3 @@ def told(replayed: Replayed) -> Iterator[str]:
         yield f"{len(undecided)} of {count_of(len(items), 'decision')} stay open: {why}"
     elif undecided:
         yield f"{len(undecided)} of {count_of(len(items), 'decision')} are for a judge: name one with --judge MODEL."
-
-
-def _amiss(outcome: Outcome) -> str:
-    return "Not earned:" if outcome.kind.limit.at_least else "Without work, it earns:"
