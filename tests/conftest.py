@@ -30,6 +30,9 @@ hypothesis.settings.load_profile("repeatable")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--cpu-times", action="store_true", help="list the tests that take most processor time")
+    parser.addoption(
+        "--accept-pages", action="store_true", help="pages are as they are: tests/everywhere/test_pages.py"
+    )
 
 
 def pytest_xdist_auto_num_workers() -> int:
