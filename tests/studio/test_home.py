@@ -101,7 +101,7 @@ def test_waiting_on_others_costs_the_same_queries_for_one_and_for_many(project, 
     for n in range(number):
         submit(a_task(persona, f"t{n}", by=author).pk, by=author)
 
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(4):
         group = waiting_on_others(author)
 
     assert group.count == number
