@@ -37,13 +37,18 @@ def main() -> int:
     return 0
 
 
+def bundled_node() -> Path | None:
+    """Playwright's own Node, if it is installed."""
+    spec = importlib.util.find_spec("playwright")
+    places = spec.submodule_search_locations if spec else None
+    node = Path(next(iter(places))) / "driver" / "node" if places else None
+    return node if node and node.exists() else None
+
+
 def _driver_starts() -> bool:
     """Whether Playwright's Node runs; it needs a library that a minimal Debian lacks."""
-    spec = importlib.util.find_spec("playwright")
-    if spec is None or not spec.submodule_search_locations:
-        return True
-    node = Path(next(iter(spec.submodule_search_locations))) / "driver" / "node"
-    return not node.exists() or not subprocess.run([node, "--version"], capture_output=True, check=False).returncode
+    node = bundled_node()
+    return node is None or not subprocess.run([node, "--version"], capture_output=True, check=False).returncode
 
 
 def _install(packages: list[str]) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from studio.dev.browser import bundled_node
 from studio.local.paths import CHECKOUT
 
-NODE = shutil.which("node")
+NODE = bundled_node() or shutil.which("node")
 FILES = sorted(Path(__file__).parent.glob("*.test.js"))
 
 
