@@ -68,15 +68,13 @@ class Command(BaseCommand):
             self.say(f"Port {port} is taken; using {bound} instead.")
         self.say(f"Starting the studio on {data_folder()} …")
         model_port = stack.free_port()
-        scripted = f"http://127.0.0.1:{model_port}/v1"
-        supervisor.environment = stack.environment(SCRIPTED_MODEL_URL=scripted)
+        supervisor.environment = stack.environment(SCRIPTED_MODEL_URL=f"http://127.0.0.1:{model_port}/v1")
         gate, held = os.pipe()
         try:
             with collected_warnings() as warnings:
                 supervisor.start(stack.web_process(listener, gate))  # loads what it needs on another core
                 django.setup()
                 self.prepare()
-                supervisor.start(stack.scripted_model_process(model_port))
                 accounts = self.load_sample() if sample else ""
         finally:
             os.close(held)
@@ -85,11 +83,11 @@ class Command(BaseCommand):
             return
         with self.step("Web server"):
             supervisor.wait_until(stack.answers_at(address), "The web server")
-            supervisor.wait_until(stack.answers_at(f"{scripted}/models"), "The scripted model")
         if supervisor.stopping:
             return
-        for worker in [*stack.worker_processes(), stack.beat_process()]:  # now, or the first page would wait for them
-            supervisor.start(worker)
+        # now, or the first page would wait for them
+        for process in [stack.scripted_model_process(model_port), *stack.worker_processes(), stack.beat_process()]:
+            supervisor.start(process)
         stack.write_status(
             address=address,
             data=str(data_folder()),
